@@ -1,8 +1,8 @@
-export type Closing = ReturnType<typeof closing>;
+export type OpenedParts = ReturnType<typeof openedParts>;
 
 /** Calls `open`, which adds to `opened` how to close each part that it opens. If `open` fails, these parts are closed. */
-export const closingOnFailure = async <Result>(open: (opened: Closing) => Promise<Result>): Promise<Result> => {
-  const opened = closing();
+export const closingOnFailure = async <Result>(open: (opened: OpenedParts) => Promise<Result>): Promise<Result> => {
+  const opened = openedParts();
   try {
     return await open(opened);
   } catch (error) {
@@ -13,7 +13,7 @@ export const closingOnFailure = async <Result>(open: (opened: Closing) => Promis
 };
 
 /** A list of opened parts, which are closed in the opposite order. */
-export const closing = () => {
+export const openedParts = () => {
   const open: (() => unknown)[] = [];
   return {
     add: (close: () => unknown): void => void open.push(close),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
-import { sealedBy } from '../adapters/crypto/secrets.ts';
+import { encryptionFromSecret } from '../adapters/crypto/secrets.ts';
 import { createApp } from '../adapters/http/app.ts';
 import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
@@ -20,7 +20,7 @@ import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
 import type { NoticeGroup } from '../domain/event-table.ts';
-import { type Closing, closingOnFailure } from './closing.ts';
+import { closingOnFailure, type OpenedParts } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -48,7 +48,7 @@ export type RunningService = Awaited<ReturnType<typeof compose>>;
 export const compose = (config: Config, logger: Logger, overrides: ServiceOverrides = {}) =>
   closingOnFailure((opened) => build(config, logger, overrides, opened));
 
-const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
+const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
   const built = { version: VERSION, revision: REVISION };
   // Loaded only if metrics are on, since their library is slow to load.
@@ -86,7 +86,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   };
 };
 
-const build = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
+const build = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const parts = await openParts(config, logger, overrides, opened);
   const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
   const { mailLocales, hashing } = parts;
@@ -106,7 +106,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     providers: overrides.providers ?? (await openProviders(config)),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
-  const answerOnce = repeatedRequests(limits.counts, sealedBy, ports.secrets.random);
+  const answerOnce = repeatedRequests(limits.counts, encryptionFromSecret, ports.secrets.random);
   const { routes, visitorToken } = declareRoutes(deps, config, {
     answerOnce,
     checks,
@@ -137,7 +137,6 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
-  // Loaded only if a back office is configured.
   const backOffice =
     config.admin &&
     (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));

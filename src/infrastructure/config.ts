@@ -6,7 +6,6 @@ import * as variables from './config/variables.ts';
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
-  /** The identity providers at which users may log in. */
   readonly providers: readonly ProviderSettings[];
   /** A line for each setting that is allowed, but risky or probably a mistake. */
   readonly warnings: readonly string[];
@@ -56,13 +55,13 @@ export const readConfig = (given: variables.Env) => {
   const config: Config = {
     ...settingsOf(values),
     providers: ofProviders.providers,
-    warnings: [...applying(WARNINGS, valid), ...variables.unknownVariables(env)],
+    warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariables(env)],
     shownSettings: variables.shownSettings(env),
-    databaseWarnings: applying(databaseWarnings(env), valid),
+    databaseWarnings: applicableRules(databaseWarnings(env), valid),
   };
   return {
     config,
-    problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
+    problems: [...problems, ...invalid, ...ofProviders.problems, ...applicableRules(REFUSALS, valid)],
     invalidNames: new Set<variables.VariableName>(variables.VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
@@ -70,7 +69,7 @@ export const readConfig = (given: variables.Env) => {
 class InvalidVariable extends Error {}
 
 /** The texts of the rules that apply. A rule that reads an invalid variable does not apply, since that variable is reported anyway. */
-const applying = (rules: Rules, valid: Partial<variables.Values>): string[] => {
+const applicableRules = (rules: Rules, valid: Partial<variables.Values>): string[] => {
   const values = new Proxy(valid, {
     get: (all, name) => {
       if (name in all) return Reflect.get(all, name);

@@ -49,8 +49,7 @@ type DeliveryDeps = {
   /** The name of the store in the log. */
   readonly store: string;
   readonly wakeUp: WakeUpSignal;
-  /** Makes all attempts in progress fail. */
-  readonly abandon: () => void;
+  readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Called when no message or event is due. Never rejects. */
@@ -62,7 +61,7 @@ export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: n
 
 /** Sends stored messages or events until `signal` is aborted. A slow attempt does not delay others. */
 export const deliver = async (
-  { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
+  { send, concurrency, store, wakeUp, abortAttempts: abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE }: DeliveryTimes = {},
 ): Promise<void> => {
@@ -73,7 +72,7 @@ export const deliver = async (
     available: `${store} can be read again`,
   });
   /** Begins as many attempts as `concurrency` allows. @returns how many have begun */
-  const begin = async (): Promise<number> => {
+  const beginAttempts = async (): Promise<number> => {
     const room = concurrency - inProgress.size;
     try {
       const attempts = room === 0 ? [] : await send(room, polls.last());
@@ -93,9 +92,9 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const begun = await begin();
-    if (begun > 0 && inProgress.size < concurrency) continue;
-    if (begun === 0) await onIdle?.();
+    const started = await beginAttempts();
+    if (started > 0 && inProgress.size < concurrency) continue;
+    if (started === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
   const ended = Promise.all(inProgress);
@@ -141,7 +140,6 @@ const randomPolls = (clock: Clock, interval: number) => {
       return last;
     },
     untilNext,
-    /** Makes the next poll due. */
     pollNow(): void {
       next = monotonicTime();
     },

@@ -19,7 +19,7 @@ import { MOST_WEBHOOKS } from '../domain/webhook.ts';
 import type { Config } from './config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from './delivery-loop.ts';
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
-import { keepPrivate } from './private-data.ts';
+import { restrictDirectory } from './private-data.ts';
 
 /** Sends webhooks over HTTP. The sender is loaded with the first webhook, since a start does not need its TLS. */
 export const openSender =
@@ -30,7 +30,7 @@ export const openSender =
     return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
 
-type Delivering = {
+type Delivery = {
   readonly logger: Logger;
   readonly report: Report;
   readonly wakeUp: WakeUpSignal;
@@ -42,17 +42,17 @@ type Delivering = {
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
-  { logger, report, isWatched, wakeUp }: Delivering,
+  { logger, report, isWatched, wakeUp }: Delivery,
   given?: SenderFor,
 ) => {
   const stop = new AbortController();
-  const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
+  const senderFor = warnOfOtherKeys(given ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
   const { begin } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
   const loop = {
     ...{ send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
-    ...{ abandon: () => stop.abort(), clock, logger, onIdle: isWatched ? update : undefined },
+    ...{ abortAttempts: () => stop.abort(), clock, logger, onIdle: isWatched ? update : undefined },
   };
   return {
     deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
@@ -61,13 +61,13 @@ export const webhookDelivery = (
 };
 
 /** Logs a warning about each webhook for which this instance cannot sign: once, and again after a rotation of the webhook's key. */
-const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
-  const known = new Set<string>();
+const warnOfOtherKeys = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
+  const warned = new Set<string>();
   return async (webhook) => {
     const send = await senderFor(webhook);
     const { id, publicKey } = webhook;
-    if (send === null && !known.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
-    if (send === null) known.add(publicKey);
+    if (send === null && !warned.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
+    if (send === null) warned.add(publicKey);
     return send;
   };
 };
@@ -118,7 +118,7 @@ export const openMailer = async (
   }
   if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
   try {
-    keepPrivate(dataDir, 'mail');
+    restrictDirectory(dataDir, 'mail');
   } catch (error) {
     throw new Error(`The mail in DATA_DIR cannot be protected: ${systemReason(error)}`);
   }
@@ -134,7 +134,7 @@ export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: Delivering & { readonly templates: () => Promise<MailTemplates> },
+  { logger, wakeUp, report, isWatched, templates }: Delivery & { readonly templates: () => Promise<MailTemplates> },
 ) => {
   // Mails join program and system by a comma, since "on" is English.
   const names = () => deviceNames(', ');
@@ -142,7 +142,7 @@ export const mailDelivery = (
   const send = sendMessages({ ...ports, mailContext, random, report });
   const { update, waiting } = countOfWaiting(() => waitingMessages(ports.records), ports.clock);
   const loop = {
-    ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon: () => ports.mailer.close?.() },
+    ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abortAttempts: () => ports.mailer.close?.() },
     ...{ clock: ports.clock, logger, onIdle: isWatched ? update : undefined },
   };
   return {

@@ -7,7 +7,7 @@ import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
-import { keepPrivate } from './private-data.ts';
+import { restrictDirectory } from './private-data.ts';
 
 export type KeyFile<Key> = {
   /** The path of the file below DATA_DIR. */
@@ -16,26 +16,26 @@ export type KeyFile<Key> = {
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
   /** The name of the content, as the end of the sentence "This is not …". */
-  readonly is: string;
+  readonly description: string;
   readonly advice: string;
 };
 
-const PAIR: Omit<KeyFile<KeyPair>, 'file'> = {
+const PAIR_FILE: Omit<KeyFile<KeyPair>, 'file'> = {
   parse: pairOf,
   make: () => privatePem(newPair().privateKey),
-  is: 'a private key on P-256',
+  description: 'a private key on P-256',
   advice:
     'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
 };
 
 export const KEY_FILES = {
-  access: { ...PAIR, file: join('keys', 'access.pem') },
-  refresh: { ...PAIR, file: join('keys', 'refresh.pem') },
+  access: { ...PAIR_FILE, file: join('keys', 'access.pem') },
+  refresh: { ...PAIR_FILE, file: join('keys', 'refresh.pem') },
   factors: {
     file: join('keys', 'factors.key'),
     parse: (text: string) => secretKey(text.trimEnd()),
     make: () => `${newFactorKey()}\n`,
-    is: 'a key of 32 bytes in base64url',
+    description: 'a key of 32 bytes in base64url',
     advice:
       'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
   },
@@ -47,7 +47,7 @@ export const KEY_FILES = {
       const key = newHookKey();
       return `${privatePem(key)}${publicHookKey(key)}\n`;
     },
-    is: 'an Ed25519 private key',
+    description: 'an Ed25519 private key',
     advice: 'Remove it to create a new one.',
   },
 };
@@ -62,7 +62,7 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   const access = await loadOrCreate(dataDir, KEY_FILES.access);
   const refresh = await loadOrCreate(dataDir, KEY_FILES.refresh);
   if (shareKey(access, refresh))
-    throw unusable(`${KEY_FILES.refresh.file} has the same key as ${KEY_FILES.access.file}`);
+    throw unusableKeys(`${KEY_FILES.refresh.file} has the same key as ${KEY_FILES.access.file}`);
   return { access, refresh };
 };
 
@@ -89,20 +89,20 @@ export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySe
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
   hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, KEY_FILES.hooks.file))) ?? '');
 
-const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
+const unusableKeys = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, is, advice }: KeyFile<Key>) => {
+const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description: is, advice }: KeyFile<Key>) => {
   try {
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
   } catch (error) {
-    throw unusable(systemReason(error));
+    throw unusableKeys(systemReason(error));
   }
   const key = parse(
     await readOrCreate(join(dataDir, file), make).catch((error) => {
-      throw unusable(`${file}: ${systemReason(error)}`);
+      throw unusableKeys(`${file}: ${systemReason(error)}`);
     }),
   );
-  if (key === null) throw unusable(`${file} is not ${is}. ${advice}`);
+  if (key === null) throw unusableKeys(`${file} is not ${is}. ${advice}`);
   return key;
 };
 

@@ -9,7 +9,7 @@ import { type OwnTables, withOwnTables } from '../adapters/records/own-tables.ts
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/storage/records.ts';
-import { closeOwnDirectory } from './private-data.ts';
+import { restrictOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
@@ -21,7 +21,7 @@ export type OpenStorage = Storage & {
 
 /** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason */
 export const openSql = async (options: DatabaseOptions, opening: OpenOptions): Promise<OpenStorage> => {
-  if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
+  if (options.kind === 'sqlite') restrictOwnDirectory(dirname(options.path));
   const {
     records,
     withFasterMethods: faster,

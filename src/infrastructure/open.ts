@@ -41,25 +41,25 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     opened.add(log.close);
     const service = await compose(config, log.logger, overrides);
     opened.add(service.close);
-    const [add, enter] = [registerByPolicy(service.deps), login(service.deps)];
-    const [renew, end] = [refresh(service.deps), logout(service.deps)];
+    const [registerUser, logInUser] = [registerByPolicy(service.deps), login(service.deps)];
+    const [refreshTokens, endSession] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address first */
       register: async (body: v.InferInput<ShortRegisterBody>) => {
-        const { locale, ...input } = checked(registerBody(service.deps), body);
-        return add({ ...input, locales: locale === undefined ? [] : [locale] });
+        const { locale, ...input } = parseBody(registerBody(service.deps), body);
+        return registerUser({ ...input, locales: locale === undefined ? [] : [locale] });
       },
       /** @returns tokens, or a `pendingLogin` if the account needs a second factor */
-      logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
+      logIn: async (body: v.InferInput<typeof LoginBody>) => logInUser(parseBody(LoginBody, body)),
       /** @returns a new pair of tokens, which replaces the old one. If the old refresh token is used again later, the session ends. */
-      refresh: (refreshToken: string) => renew([refreshToken]),
-      logOut: (refreshToken: string) => end([refreshToken]),
+      refresh: (refreshToken: string) => refreshTokens([refreshToken]),
+      logOut: (refreshToken: string) => endSession([refreshToken]),
       close: opened.closeAll,
     };
   });
 
 /** Parses a body as the API does. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
-const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
+const parseBody = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
   const problems: FieldProblem[] = [];
   const output = checking(problems)(schema, body, 'body');
   if (problems.length > 0) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: problems });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { GROUP_AND_OTHERS, isPublicAfterRestricting, restrictToOwner } from '../adapters/mikro-orm/private-file.ts';
 
 /** Matches the names of files and directories that the service makes in DATA_DIR. */
-const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
+const OWN_NAMES = /^(?:database\.sqlite.*|keys|mail)$/;
 const STICKY = 0o1000;
 
 /** Makes all files that this process creates from now on accessible only to its user. */
@@ -12,21 +12,21 @@ export const makeFilesPrivate = (): void => {
 };
 
 /**
- * Restricts a directory in `dataDir` to its owner, and `dataDir` as `closeOwnDirectory` does. Directories of another user, such as a mounted volume, and
+ * Restricts a directory in `dataDir` to its owner, and `dataDir` as `restrictOwnDirectory` does. Directories of another user, such as a mounted volume, and
  * symbolic links are not changed.
  * @throws Error if everybody can still access the directory
  */
-export const keepPrivate = (dataDir: string, name: 'keys' | 'mail'): void => {
+export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;
-  closeOwnDirectory(dataDir);
+  restrictOwnDirectory(dataDir);
   if (isPublicAfterRestricting(join(dataDir, name)))
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
 /** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A shared (sticky) one, such as /tmp, is left alone. */
-export const closeOwnDirectory = (path: string): void => {
+export const restrictOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;
-  if (stats.isDirectory() && readdirSync(path).every((name) => OWN.test(name))) restrictToOwner(path);
+  if (stats.isDirectory() && readdirSync(path).every((name) => OWN_NAMES.test(name))) restrictToOwner(path);
 };

@@ -4,7 +4,7 @@ import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
 import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
-import { type Closing, closingOnFailure } from './closing.ts';
+import { closingOnFailure, type OpenedParts } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
 import { addressText, listen, listenForMetrics, probePort } from './http-server/server.ts';
@@ -37,24 +37,24 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
     });
   });
 
-const start = async (config: Config, overrides: Overrides, opened: Closing): Promise<Stop> => {
+const start = async (config: Config, overrides: Overrides, opened: OpenedParts): Promise<Stop> => {
   // Added first, so it is called last: a worker ends when it disconnects from the primary process.
   if (isWorker(config)) opened.add(() => process.disconnect?.());
   const log = await openLog(config, 'stdout', idsOfRequest);
   opened.add(log.close);
-  if (isWorker(config)) return once(await serveRequests(config, overrides, opened, log));
+  if (isWorker(config)) return callOnce(await serveRequests(config, overrides, opened, log));
   for (const warning of config.warnings) log.logger.warn(warning);
   // Ports are checked before the database is created: if one is taken, the failed start leaves no files.
   await probePort(config);
   if (config.metrics !== null) await probePort(config.metrics, 'METRICS');
   if (config.admin !== null) await probePort(config.admin, 'ADMIN_HOST and ADMIN_PORT');
-  if (config.workers === 1) return once(await serveRequests(config, overrides, opened, log));
+  if (config.workers === 1) return callOnce(await serveRequests(config, overrides, opened, log));
   await startWorkers(config, log.logger, opened);
-  return once(() => opened.closeAll());
+  return callOnce(() => opened.closeAll());
 };
 
 /** A function that calls `stop` once. Further calls return the promise of the first one. */
-const once = (stop: Stop): Stop => {
+const callOnce = (stop: Stop): Stop => {
   let stopping: Promise<void> | undefined;
   return (why) => {
     stopping ??= stop(why);
@@ -65,7 +65,7 @@ const once = (stop: Stop): Stop => {
 const serveRequests = async (
   config: Config,
   overrides: Overrides,
-  opened: Closing,
+  opened: OpenedParts,
   { logger, lostLines }: Log,
 ): Promise<Stop> => {
   // Loaded here, since the process that starts workers does not need it.
@@ -110,7 +110,6 @@ const serveRequests = async (
 const BATCH_SIZE = 100;
 /** Milliseconds between two transactions of `mass-endings`, which is not urgent. */
 const PAUSE_MS = 250;
-/** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
@@ -125,7 +124,7 @@ export const purge = async (
   onDone: (round: Round) => void = () => undefined,
   interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
-  const repeat = async (round: Round, batch: Purge): Promise<void> => {
+  const repeatRound = async (round: Round, batch: Purge): Promise<void> => {
     let count = 0;
     while (!signal.aborted) {
       try {
@@ -152,6 +151,5 @@ export const purge = async (
     return limit;
   };
   const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
-  // The cast: the type of `Object.entries` does not keep the names.
-  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeat(...round)));
+  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeatRound(...round)));
 };

@@ -1,38 +1,38 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export type Stop = (why: string) => Promise<void>;
-type Service = { readonly stop: Stop; readonly most: number; readonly fail: (error: unknown) => void };
+type Service = { readonly stop: Stop; readonly signalLimit: number; readonly fail: (error: unknown) => void };
 
 /** If npm runs the program, it gets two signals at a Ctrl-C: one from the terminal, one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
 /** The services that run in this process. `count` is the number of signals that it has received. */
 const running = new Set<Service>();
-let count = 0;
+let signalCount = 0;
 
 const onSignal = (signal: NodeJS.Signals): void => {
-  count += 1;
-  const isAlone = process.listenerCount(signal) === 1;
+  signalCount += 1;
+  const isOnlyListener = process.listenerCount(signal) === 1;
   const services = [...running];
   const stopped = () => Promise.all(services.map(({ stop, fail }) => stop(signal).catch(fail)));
-  if (count === 1) stopped().then(() => isAlone && process.exit());
-  if (services.every(({ most }) => count > most)) process.exit(1);
+  if (signalCount === 1) stopped().then(() => isOnlyListener && process.exit());
+  if (services.every(({ signalLimit }) => signalCount > signalLimit)) process.exit(1);
 };
 
 /**
  * Calls `stop` at the first signal, and ends the process afterwards, since an open connection to a server that hangs could keep it alive. If the program
  * has signal listeners of its own, the process is not ended.
- * @param most if more signals than this number arrive, the process ends at once. A worker has no such limit, since it ends with its primary process.
+ * @param signalLimit if more signals than this number arrive, the process ends at once. A worker has no such limit, since it ends with its primary process.
  * @param fail called if `stop` has failed
  * @returns a function that calls `stop` as well. After it, signals do not call `stop`; by default, they end the process.
  */
-export const stopAtSignals = (stop: Stop, most: number, fail: Service['fail']): Stop => {
-  const service = { stop, most, fail };
+export const stopAtSignals = (stop: Stop, signalLimit: number, fail: Service['fail']): Stop => {
+  const service = { stop, signalLimit, fail };
   if (running.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
   running.add(service);
   return async (why) => {
     await stop(why);
-    if (count > 0) return;
+    if (signalCount > 0) return;
     running.delete(service);
     if (running.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal);
   };

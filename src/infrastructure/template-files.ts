@@ -19,7 +19,7 @@ type Kind = {
   /** Loads the check of an operator's files, which a start without such files does not need (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
   /** The language whose texts replace those that another language lacks. Default: none. */
-  readonly last?: string;
+  readonly fallback?: string;
 };
 
 /** The sorted names in a directory, without hidden ones, which a mounted ConfigMap has. */
@@ -35,7 +35,7 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
 };
 
 /** Merges the files of an operator over those of the service. A language is read when it is first needed, since most languages never are. */
-const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
+const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
   const all = new Map([...builtIn, ...own]);
@@ -55,7 +55,8 @@ const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()):
     texts: {
       get(locale) {
         if (!locales.includes(locale)) return undefined;
-        const texts = readBefore.get(locale) ?? (last ? textsIn({ get: treeOf }, locale, last) : treeOf(locale));
+        const texts =
+          readBefore.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
         readBefore.set(locale, texts);
         // The cast: the texts of the service have this type, and an operator's texts were checked against them.
         return texts as Texts | undefined;
@@ -70,7 +71,7 @@ const templatesOf = <Texts>(kind: Kind) => {
   let readBefore: Promise<Templates<Texts>> | undefined;
   /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    readBefore ??= merged<Texts>(kind).catch((error: unknown) => {
+    readBefore ??= merge<Texts>(kind).catch((error: unknown) => {
       readBefore = undefined;
       throw error;
     });
@@ -87,7 +88,7 @@ const templatesOf = <Texts>(kind: Kind) => {
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
       const problems = [...languages, ...check(ownFiles, builtInFiles)].map((problem) => `${variable}: ${problem}`);
-      return { templates: await (problems.length === 0 ? merged<Texts>(kind, ownFiles) : builtIn()), problems };
+      return { templates: await (problems.length === 0 ? merge<Texts>(kind, ownFiles) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };
@@ -100,7 +101,7 @@ export const PAGE_FILES = templatesOf<UserTexts>({
   variable: 'PAGE_TEMPLATES',
   directory: new URL('../adapters/http/pages/templates/', import.meta.url),
   loadCheck: async () => (await import('../adapters/http/pages/check-templates.ts')).pageProblems,
-  last: BASE_LOCALE,
+  fallback: BASE_LOCALE,
 });
 export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
   variable: 'MAIL_TEMPLATES',

@@ -32,12 +32,12 @@ export const readTextFile = async (path: string): Promise<string> => {
 };
 
 /** Control and format characters, which a terminal may execute as commands, or which change the order of the shown text. */
-const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
-export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd');
+export const printable = (text: string): string => text.replace(UNPRINTABLE, '\ufffd');
 
 /** As `printable`, for JSON on one line: the characters are escaped, not replaced. */
 export const printableJson = (json: string): string =>
-  json.replace(COMMANDS, (character) =>
+  json.replace(UNPRINTABLE, (character) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
   );

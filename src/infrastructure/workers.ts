@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime } from '../adapters/clock/system.ts';
 import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
-import type { Closing } from './closing.ts';
+import type { OpenedParts } from './closing.ts';
 import { CommandError } from './command-error.ts';
 import type { Config } from './config.ts';
 import { listenForMetrics } from './http-server/server.ts';
@@ -32,7 +32,7 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
   });
 
 /** Kills workers that hang. @returns the last metrics of each worker, also of one that hangs: without them, the sums of counters would decrease */
-const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]) => {
+const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWorker[]) => {
   const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
     watched.set(worker, { unanswered: unanswered + 1, metrics });
@@ -57,9 +57,9 @@ const FIRST_PAUSE = 100;
 const LAST_PAUSE = 30_000;
 const HEALTHY_AFTER = 60_000;
 
-type End = { readonly status: number | null; readonly signal: string | null };
+type WorkerEnd = { readonly status: number | null; readonly signal: string | null };
 
-const endOf = (worker: Worker): Promise<End> =>
+const endOf = (worker: Worker): Promise<WorkerEnd> =>
   new Promise((resolve) => {
     worker.once('exit', (status, signal) => resolve({ status, signal }));
     worker.once('error', () => resolve({ status: 1, signal: null }));
@@ -93,7 +93,7 @@ const fork = (): Worker => {
  * start, the reason is reported once.
  * @throws CommandError with the exit status of a worker that has not started, and has written the reason to standard error
  */
-export const startWorkers = async (config: Config, logger: Logger, opened: Closing): Promise<void> => {
+export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);
   if (config.metrics !== null) {
     const { metricsOfWorkers } = await import('../adapters/metrics/prometheus.ts');
@@ -101,7 +101,7 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
     opened.add(metrics.closeNow);
   }
   const stopping = new AbortController();
-  const running: Promise<End>[] = [];
+  const running: Promise<WorkerEnd>[] = [];
   opened.add(async () => {
     stopping.abort();
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill();
@@ -121,7 +121,7 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
 };
 
 /** Replaces a worker whenever it ends, until `signal` is aborted. @returns how the last worker has ended */
-const keepRunning = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal) => {
+const keepRunning = async (first: Worker, firstEnd: Promise<WorkerEnd>, logger: Logger, signal: AbortSignal) => {
   let [worker, ended] = [first, firstEnd];
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LAST_PAUSE)) {
     const startedAt = monotonicTime();

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
-import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
+import { secretsWith } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { resetPassword } from '../../src/application/accounts/mail-links.ts';
 import { withdrawLinks } from '../../src/application/links.ts';
@@ -40,7 +40,7 @@ import {
 import { openDatabase } from '../support/storage/open-database.ts';
 import { storeEvents } from '../support/stored-events.ts';
 
-const secrets = secretsOf({ signing: testKeyPair().privateKey, factors: null });
+const secrets = secretsWith({ signing: testKeyPair().privateKey, factors: null });
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
 const MAIL_CONTEXT = {
   brand: 'test',

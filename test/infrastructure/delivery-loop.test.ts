@@ -18,7 +18,7 @@ const anOutbox = () => {
     begun,
     reads,
     lastPolledAt,
-    abandon: vi.fn(),
+    abortAttempts: vi.fn(),
     fail: (times: number) => {
       failures = times;
     },
@@ -60,9 +60,16 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
   const signalled = createWakeUpSignal();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
-  const { send, abandon } = outbox;
+  const { send, abortAttempts } = outbox;
   const loop = { send, concurrency: 10, store: 'the outbox' };
-  const deps = { ...loop, wakeUp: signalled, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
+  const deps = {
+    ...loop,
+    wakeUp: signalled,
+    abortAttempts,
+    clock: tickingClock(),
+    logger: logger as never,
+    onIdle: idle,
+  };
   const done = deliver(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
   return { outbox, lines, wake: signalled.wake, idle, stop: () => stop.abort(), done };
 };
@@ -140,16 +147,16 @@ describe('the loop that sends mail', () => {
     end();
     await watched;
     expect(outbox.begun).toHaveLength(1);
-    expect(outbox.abandon).not.toHaveBeenCalled();
+    expect(outbox.abortAttempts).not.toHaveBeenCalled();
   });
 
   it.each([
     ['which puts the message back', true],
     ['even if that takes too long', false],
-  ])('abandons a mail that hangs when it is stopped, %s', async (_what, ends) => {
+  ])('abortAttemptss a mail that hangs when it is stopped, %s', async (_what, ends) => {
     const { outbox, wake, stop, done } = start({ grace: 1 });
     const end = outbox.add();
-    if (ends) outbox.abandon.mockImplementation(end);
+    if (ends) outbox.abortAttempts.mockImplementation(end);
     wake();
     await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
@@ -157,7 +164,7 @@ describe('the loop that sends mail', () => {
     const alive = setTimeout(() => undefined, HANGING);
     await done;
     clearTimeout(alive);
-    expect(outbox.abandon).toHaveBeenCalledOnce();
+    expect(outbox.abortAttempts).toHaveBeenCalledOnce();
   });
 });
 

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeDatabasePrivate } from '../../src/adapters/mikro-orm/private-file.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
-import { keepPrivate } from '../../src/infrastructure/private-data.ts';
+import { restrictDirectory } from '../../src/infrastructure/private-data.ts';
 import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -49,7 +49,7 @@ describe('the data of the service', () => {
 
   it('is closed to others when it is not, so that they reach nothing in it', () => {
     loose(0o775, 0o666);
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
     expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['700', '700']);
   });
 
@@ -57,7 +57,7 @@ describe('the data of the service', () => {
     loose();
     const link = join(directory.path, 'link');
     symlinkSync(dataDir, link);
-    keepPrivate(link, 'keys');
+    restrictDirectory(link, 'keys');
     expect([modeOf(dataDir), modeOf(within('keys')), lstatSync(link).isSymbolicLink()]).toEqual(['700', '700', true]);
   });
 
@@ -65,7 +65,7 @@ describe('the data of the service', () => {
     loose();
     writeFileSync(within('theirs'), '');
     chmodSync(within('theirs'), 0o644);
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
     expect([modeOf(dataDir), modeOf(within('theirs')), modeOf(within('keys'))]).toEqual(['755', '644', '700']);
 
     const shared = join(directory.path, 'shared');
@@ -73,7 +73,7 @@ describe('the data of the service', () => {
     chmodSync(shared, 0o1777);
     mkdirSync(join(shared, 'keys'));
     chmodSync(join(shared, 'keys'), 0o755);
-    keepPrivate(shared, 'keys');
+    restrictDirectory(shared, 'keys');
     expect([modeOf(shared), modeOf(join(shared, 'keys'))]).toEqual(['1777', '700']);
   });
 
@@ -84,20 +84,20 @@ describe('the data of the service', () => {
     chmodSync(theirs, 0o755);
     chmodSync(join(theirs, 'file'), 0o644);
     symlinkSync(theirs, within('keys'));
-    keepPrivate(dataDir, 'mail');
-    expect(() => keepPrivate(dataDir, 'keys')).toThrow('everybody may enter keys');
+    restrictDirectory(dataDir, 'mail');
+    expect(() => restrictDirectory(dataDir, 'keys')).toThrow('everybody may enter keys');
     expect([modeOf(theirs), modeOf(join(theirs, 'file'))]).toEqual(['755', '644']);
     chmodSync(theirs, 0o750);
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
     expect(modeOf(theirs)).toBe('750');
   });
 
   it('is left as it is when it is private, and missed nowhere', () => {
-    keepPrivate(dataDir, 'keys');
-    keepPrivate(join(directory.path, 'nowhere'), 'keys');
+    restrictDirectory(dataDir, 'keys');
+    restrictDirectory(join(directory.path, 'nowhere'), 'keys');
     mkdirSync(within('keys'), { mode: 0o700 });
     const before = statSync(within('keys')).ctimeMs;
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
     expect(statSync(within('keys')).ctimeMs).toBe(before);
   });
 
@@ -153,12 +153,12 @@ describe('the data of the service', () => {
     return status === 0 ? stdout : null;
   };
 
-  /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
-  const keepAsNobody = (call = `keepPrivate(dataDir, 'keys')`) => {
+  /** Calls `restrictDirectory` as another user than root. @returns what it complains of, or nothing. */
+  const keepAsNobody = (call = `restrictDirectory(dataDir, 'keys')`) => {
     const module = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
     const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
       const [, dataDir] = process.argv; try { ${call}; } catch ({ message }) { console.log(message); }`;
-    const script = `import { keepPrivate } from ${module('infrastructure/private-data.ts')};
+    const script = `import { restrictDirectory } from ${module('infrastructure/private-data.ts')};
       import { makeDatabasePrivate } from ${module('adapters/mikro-orm/private-file.ts')}; ${program}`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, dataDir], {
       encoding: 'utf8',
@@ -171,7 +171,7 @@ describe('the data of the service', () => {
       loose();
       const file = within('keys', 'old', 'access.pem');
       expect(readAsNobody(file)).toBe('a key');
-      keepPrivate(dataDir, 'keys');
+      restrictDirectory(dataDir, 'keys');
       expect(readAsNobody(file)).toBeNull();
       chmodSync(dataDir, 0o755);
       expect(readAsNobody(file)).toBeNull();

@@ -3,26 +3,15 @@ import type { AuthClient } from '../../client/src/types.ts';
 import type { Channel } from '../support/page-parts.ts';
 import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import {
-  type Answer,
-  APPLICATION,
-  type Asked,
-  isLive,
-  REFRESH,
-  type Sent,
-  sessionOf,
-  tokenIn,
-  tokensOf,
-} from './requests.ts';
+import { type Answer, APPLICATION, type Asked, isLive, REFRESH, type Sent, tokenIn, tokensOf } from './requests.ts';
 import { facts } from './world.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
 export type Browser = ReturnType<typeof openBrowser>;
 /** `goOn` carries out what has waited while nothing could happen. */
-export type Tab = { readonly auth: AuthClient; readonly happens: (event: string) => void } & Readonly<
-  Record<'goOn' | 'freeze' | 'hide' | 'show' | 'close', () => void>
->;
+type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
+export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
 
 /** `doubled`: how often a request arrives twice. */
 const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
@@ -80,8 +69,7 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
 const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
   let lastArrival = 0;
   return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
-    const { refresh } = tokensOf(asked);
-    const id = sessionOf(refresh);
+    const { refresh, own: id } = tokensOf(asked);
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
     if (!line.onLine || chance.happens(line.lost)) return during(lose(line.onLine ? 20 * SECOND : 6));

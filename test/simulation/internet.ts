@@ -33,8 +33,8 @@ const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void =
 const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
   const { method, path, body = '', headers } = asked;
   const { status } = answer;
-  const { refresh, access, id } = tokensOf(asked);
-  const [own, token] = [sessionOf(refresh), tokenIn(answer)];
+  const { refresh, access, own, id } = tokensOf(asked);
+  const token = tokenIn(answer);
   const code = /"code":"(\w+)"/.exec(answer.body)?.[1];
   const judge = (rule: Rule, holds = true, excuse: string | false = false) =>
     expect(rule, holds, () => `${method} ${path} ${status} ${code} ${problems}`, excuse);

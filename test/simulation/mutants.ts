@@ -3,14 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Faults that are planted one at a time: each has to break a rule within the seeds 20 to 52. */
-export const MUTANTS = readText('test/simulation/mutants.txt')
-  .trim()
-  .split('\n')
-  .map((row) => {
-    const [name = '', file = '', text = '', by = ''] = row.split(/ ::(?: |$)/);
-    return { name, file: `src/${file}`, text, by };
-  });
-export type Mutant = (typeof MUTANTS)[number];
+export const MUTANTS = [...readText('test/simulation/mutants.txt').matchAll(/^(.*) :: (.*) :: (.*) :: ?(.*)$/gm)].map(
+  ([, name = '', file = '', text = '', by = '']) => ({ name, file: `src/${file}`, text, by }),
+);
+type Mutant = (typeof MUTANTS)[number];
 
 /** @throws Error if there is no such text, or more than one */
 export const mutated = ({ name, file, text, by }: Mutant, source = readText(file)): string => {

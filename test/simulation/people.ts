@@ -75,9 +75,8 @@ const EVENTS: Readonly<Record<string, (browser: Browser, some: readonly Tab[], p
   },
 };
 const disturb = async (person: Person, browser: Browser): Promise<void> => {
-  const { chance } = person;
-  const name = chance.pick(['open', 'refresh', ...Object.keys(EVENTS)]);
-  const some = [...browser.tabs].filter(() => chance.happens(0.5));
+  const name = person.chance.pick(['open', 'refresh', ...Object.keys(EVENTS)]);
+  const some = [...browser.tabs].filter(() => person.chance.happens(0.5));
   await EVENTS[name]?.(browser, some, person);
   tell(`${browser.name}: ${name}`);
 };

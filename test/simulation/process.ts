@@ -51,7 +51,7 @@ const timerOf = (call: () => void, delay: unknown, repeats = false) => {
   return Object.assign(timer, { unref: () => timer });
 };
 const clear = (timer?: object | null) => void (timer && Object.assign(timer, { call: null }));
-export const setTimeout = (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay);
+const setTimeout = (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay);
 const simulatedTimers = {
   ...{ setTimeout, clearTimeout: clear, clearInterval: clear, clearImmediate: clear },
   setInterval: (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay, true),
@@ -60,8 +60,7 @@ const simulatedTimers = {
 const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);
-    if (signal?.aborted) abort();
-    setTimeout(resolve, delay, value);
+    setTimeout(signal?.aborted ? abort : resolve, delay, value);
     signal?.addEventListener('abort', abort);
   });
 

@@ -1,4 +1,4 @@
-import { decoded } from '../../src/adapters/crypto/jws.ts';
+import { decodeObject } from '../../src/adapters/crypto/jws.ts';
 import { kernel, SECOND } from './kernel.ts';
 
 /** What is asked and answered, and the tokens in it. */
@@ -13,14 +13,14 @@ export type Sent = { readonly headers?: Texts; readonly body?: string | undefine
 export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
 export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Texts | null;
+const partOf = (token: string, part: 0 | 1) => decodeObject(token.split('.')[part] ?? '') as Texts | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
 export const claimsOf = (token = ''): Texts => partOf(token, 1) ?? {};
 export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
 export const tokenIn = (answer?: Answer | null): string | undefined => refreshTokenIn(answer?.cookies.join());
-/** `id`: that of the session which asks. */
+/** `own`: the session of the cookie. `id`: that which asks. */
 export const tokensOf = ({ headers }: Asked) => {
   const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
-  return { refresh, access, id: sessionOf(access ?? refresh) };
+  return { refresh, access, own: sessionOf(refresh), id: sessionOf(access ?? refresh) };
 };

@@ -1,40 +1,26 @@
 import { aWebhook } from '../support/builders.ts';
-import { horizon, world } from './world.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
 import { type Fault, trouble } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
-import { type Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
 import { disableAll } from './operators.ts';
 import { live } from './people.ts';
 import { keptByModules, watch } from './process.ts';
 import { ALL_WELL, instances, openInstance, outside } from './service.ts';
 import { steal } from './thief.ts';
 import { allBrowsers, type Person, passwordOf, people } from './visitor.ts';
+import { horizon, world } from './world.ts';
 
 /** One world, from its beginning to the judgement in the end. */
 
-export type Options = {
-  readonly faults: readonly Fault[];
-  /** 0: what the seed decides. */
-  readonly days: number;
-  readonly trace?: ((line: string) => void) | undefined;
-};
+/** `days`: 0 for what the seed decides. */
+export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly trace?: typeof story.trace };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
-/** @returns what decides what happens in it */
-const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
-  const chance = await kernel.begin(seed);
-  story.trace = trace;
-  if (days) world.days = days;
-  tell(JSON.stringify(world));
-  const start = async (): Promise<void> => {
-    while (instances.length < world.instances) instances.push(await openInstance());
-    await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
-  };
-  void within('the start', start(), SECOND);
-  await kernel.run(SECOND);
-  return chance;
+const start = async (): Promise<void> => {
+  while (instances.length < world.instances) instances.push(await openInstance());
+  await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
 };
 
 /** All faults end. */
@@ -94,16 +80,19 @@ const judgeEnd = async (): Promise<void> => {
   expect('the kernel owns every wait', watch.waits.size === 0, () => [...watch.waits].join('\n'));
 };
 
-export const runWorld = async (seed: number, options: Options) => {
+export const runWorld = async (seed: number, { faults, days, trace }: Options) => {
   const failed = (error: Error) => expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
-  const chance = await begin(seed, options);
+  const chance = await kernel.begin(seed);
+  Object.assign(story, { trace });
+  if (days) world.days = days;
+  tell(JSON.stringify(world));
+  void within('the start', start(), SECOND);
+  await kernel.run(SECOND);
   for (const person of people) void live(person);
-  void trouble(chance.fork(), options.faults);
+  void trouble(chance.fork(), faults);
   if (world.thief) void steal(chance.fork());
-  await kernel.run(horizon());
-  if (!kernel.isStopped) await repair();
-  if (!kernel.isStopped) await judgeEnd();
+  for (const next of [() => kernel.run(horizon()), repair, judgeEnd]) if (!kernel.isStopped) await next();
   for (const instance of instances) instance.kill();
   process.off('unhandledRejection', failed);
   const [{ violation, judged }, { requests }, { events }] = [story, internet, kernel];

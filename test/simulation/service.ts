@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { isDescribed } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -13,84 +14,82 @@ import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
-import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 import { watch } from './process.ts';
 import { type Answer, APPLICATION, type Asked, BASE } from './requests.ts';
 import { facts, faultWithin, forgotSince, world } from './world.ts';
 
 /** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
 
-/** How often calls fail, and replies are lost. */
+/** How often what is outside fails, and its replies are lost. */
 export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
-export const outside = perWorld(() => ({ ...ALL_WELL }));
+export const outside = perWorld((chance) => ({
+  ...{ ...ALL_WELL, chance, stored: memoryCounts() },
+  /** What the receiver of webhooks has got: the last numbers of users, and ids by users and numbers. */
+  ...{ numbers: new Map<string, number>(), ids: new Map<string, string>() },
+}));
+/** @throws AppError of the only kind that a provider may throw; mail, webhooks and counts may throw any. */
+const reach = async (what: keyof typeof ALL_WELL, slowest = 0): Promise<void> => {
+  const { chance } = outside;
+  if (slowest > 0) await kernel.sleep(chance.between(5, slowest));
+  if (chance.happens(outside[what])) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
+};
 type Given = Required<NonNullable<Parameters<typeof compose>[2]>>;
-type Mailer = NonNullable<RunningService['ports']['mailer']>;
 
-const mailServer =
-  (chance: Chance) =>
-  (isDead: () => boolean): Mailer => ({
-    async send({ id, to, subject, text }) {
-      await kernel.sleep(chance.between(20, 800));
-      if (isDead()) return new Promise(() => undefined);
-      facts.refused.set(id, kernel.time);
-      if (chance.happens(outside.mail)) throw new Error('the mail server is away');
-      facts.refused.delete(id);
-      tell(`mail to ${to}: ${subject}`);
-      const isSent = facts.letters.some((letter) => letter.id === id);
-      expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
-      facts.letters.push({ id, to, text });
-      if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
-      return 'sent';
-    },
-  });
+const mailer = (isDead: () => boolean): RunningService['ports']['mailer'] => ({
+  async send({ id, to, subject, text }) {
+    facts.refused.set(id, kernel.time);
+    await reach('mail', 800);
+    if (isDead()) return new Promise(() => undefined);
+    facts.refused.delete(id);
+    tell(`mail to ${to}: ${subject}`);
+    const isSent = facts.letters.some((letter) => letter.id === id);
+    expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
+    facts.letters.push({ id, to, text });
+    await reach('replies');
+    return 'sent';
+  },
+});
 
-const receiver = (chance: Chance): Given['senderFor'] => {
-  const [last, ids] = [new Map<string, number>(), new Map<string, string>()];
-  return async () => async (message) => {
-    await kernel.sleep(chance.between(5, 3_000));
-    if (chance.happens(outside.hooks)) return { status: 500, retryAfter: 0 };
-    const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
-    const [{ userId }, event] = [data, `${data.userId} ${sequence}`];
-    const isNext = id === (ids.get(event) ?? id) && sequence <= (last.get(userId) ?? 0) + 1;
-    expect('webhooks come in order', isNext, () => `${event} after ${last.get(userId)}`, forgotSince(0));
-    ids.set(event, id);
-    last.set(userId, Math.max(last.get(userId) ?? 0, sequence));
-    if (chance.happens(outside.hookReplies)) throw new Error('no answer');
-    return { status: 204, retryAfter: 0 };
-  };
+const senderFor: Given['senderFor'] = async () => async (message) => {
+  await reach('hooks', 3_000);
+  if (outside.chance.happens(outside.hooks)) return { status: 500, retryAfter: 0 };
+  const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
+  const [event, last] = [`${data.userId} ${sequence}`, outside.numbers.get(data.userId) ?? 0];
+  const isNext = id === (outside.ids.get(event) ?? id) && sequence <= last + 1;
+  expect('webhooks come in order', isNext, () => `${event} after ${last}`, forgotSince(0));
+  outside.ids.set(event, id);
+  outside.numbers.set(data.userId, Math.max(last, sequence));
+  await reach('hookReplies');
+  return { status: 204, retryAfter: 0 };
 };
 
 /** It believes everybody: the code that it sends back is who has logged in. */
 export const PROVIDER = { url: 'https://acme.example', callback: '/auth/oidc/acme/callback' };
-const providers = (chance: Chance): Given['providers'] => {
-  const callback = { url: BASE + PROVIDER.callback, isPosted: false };
-  const acme = {
-    ...{ name: 'acme', title: 'Acme', callback, begin: async ({ state = '' }) => `${PROVIDER.url}/?state=${state}` },
-    async complete({ state = '' }, answer: string) {
-      await kernel.sleep(chance.between(20, 800));
-      if (chance.happens(outside.providers)) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
-      const [said, subject] = [new URLSearchParams(answer), new URLSearchParams(answer).get('code')];
-      if (said.get('state') !== state || !subject) throw new AppError('AUTH_IDENTITY_UNPROVEN');
-      const email = `${subject}@example.org`;
-      return { provider: 'acme', issuer: PROVIDER.url, subject, email, isEmailVerified: true };
+const providers: Given['providers'] = new Map([
+  [
+    'acme',
+    {
+      ...{ name: 'acme', title: 'Acme', callback: { url: BASE + PROVIDER.callback, isPosted: false } },
+      begin: async ({ state }) => `${PROVIDER.url}/?state=${state}`,
+      async complete({ state }, answer) {
+        await reach('providers', 800);
+        const { state: own, code: subject = '' } = Object.fromEntries(new URLSearchParams(answer));
+        if (own !== state || !subject) throw new AppError('AUTH_IDENTITY_UNPROVEN');
+        const email = `${subject}@example.org`;
+        return { provider: 'acme', issuer: PROVIDER.url, subject, email, isEmailVerified: true };
+      },
     },
-  };
-  return new Map([['acme', acme]]);
-};
+  ],
+]);
 
-const failingCounts = (chance: Chance): Given['counts'] => {
-  const counts = memoryCounts();
-  const reach = async (): Promise<void> => {
-    if (chance.happens(outside.counts)) throw new Error('the counts are away');
-  };
-  return {
-    countRequest: (...given) => reach().then(() => counts.countRequest(...given)),
-    replace: (...given) => reach().then(() => counts.replace(...given)),
-  };
+const counts: Given['counts'] = {
+  countRequest: (...given) => reach('counts').then(() => outside.stored.countRequest(...given)),
+  replace: (...given) => reach('counts').then(() => outside.stored.replace(...given)),
 };
 
 /** What instances share. */
-export const deployment = perWorld((chance) => {
+export const deployment = perWorld(() => {
   const { APP_LINKS, ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
   const settings = {
     ...{ NODE_ENV: 'test', BASE_URL: BASE, ALLOWED_ORIGINS_DEV: APPLICATION, APP_LINKS, ADOPTION_PUBLIC_KEY },
@@ -102,16 +101,17 @@ export const deployment = perWorld((chance) => {
     JWT_REFRESH_EXPIRES_IN: world.lifetime,
     JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
   };
-  const [mailerOf, senderFor] = [mailServer(chance.fork()), receiver(chance.fork())];
-  const others = { counts: failingCounts(chance.fork()), providers: providers(chance.fork()) };
-  return { settings, keys: testKeys(), mailerOf, senderFor, ...others };
+  return { settings, keys: testKeys() };
 });
 
-/** It takes long to make, and no setting of a world changes it. */
-let check: AnswerCheck | undefined;
+/** By the names of routes, which few settings change: they take long to make. */
+const checks = new Map<string, AnswerCheck>();
 /** What is not as the OpenAPI document says. Pages are not in it. */
 export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
-  check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
+  const routes = service.routes.filter(isDescribed);
+  const names = String(routes.map(({ name }) => name));
+  const check = checks.get(names) ?? answerCheckOf(routes);
+  checks.set(names, check);
   return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
 };
 
@@ -122,7 +122,7 @@ export const instances = perWorld((): Instance[] => []);
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];
 
 export const openInstance = async () => {
-  const { settings, keys, mailerOf, ...shared } = deployment;
+  const { settings, keys } = deployment;
   const { line, records, close } = database.connect();
   const config = { ...parseConfig(settings), keys };
   const write = (text: string): void => {
@@ -130,9 +130,9 @@ export const openInstance = async () => {
     expect('no error is unexpected', isExpected, () => text);
   };
   const logger = createLogger({ level: 'info', nodeEnv: 'test', destination: { write } });
-  const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
+  const ports = { hasher: plainPasswordHasher(), mailer: mailer(() => line.isDead) };
   watch.kept = [];
-  const service = await compose(config, logger, { ...shared, storage: storageOver(records), ports });
+  const service = await compose(config, logger, { counts, senderFor, providers, storage: storageOver(records), ports });
   const { kept } = watch;
   watch.kept = null;
   const stop = new AbortController();

@@ -4,7 +4,6 @@ import * as parts from '../support/page-parts.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { kernel, tell } from './kernel.ts';
-import { setTimeout } from './process.ts';
 import { APPLICATION, BASE, sessionOf } from './requests.ts';
 
 /** Tabs that run the client as it is served, and what the page of the device's key runs. */

@@ -23,7 +23,7 @@ const WAYS = [
     const copied = internet.lastRead;
     await kernel.sleep(chance.spread(10, horizon() / 12));
     if (copied === undefined) return;
-    const id = sessionOf(tokensOf(copied).refresh);
+    const { own: id } = tokensOf(copied);
     if (!sessionRow(id)?.deviceKey) facts.touchedByThief.add(id);
     const answer = await ask({ ...copied, address: ADDRESS });
     tell(`the thief repeats ${copied.path}: ${answer?.status}`);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AuthClient } from '../../client/src/types.ts';
-import { PAGES, type Page, type PageName } from '../../src/adapters/http/forms/flow.ts';
+import { PAGES, type Page } from '../../src/adapters/http/forms/flow.ts';
 import { isDescribed } from '../../src/adapters/http/routing/define-route.ts';
 import { type Authenticator, authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
@@ -44,15 +44,14 @@ export const mailedCode = ({ name }: Pick<Person, 'name'>): string =>
 export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
-type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
+/** `token`: of a link. `post` sends nothing, and returns the body of the answer. */
+type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string; post: Post };
+type Post = (path: string) => Promise<string>;
 /** A form of a page, or a request of the API. `of`: the name of the route. */
 type Form = Omit<ShownForm, 'path'> & { readonly of: string };
-const NO_OPTIONS = { challenge: 'none' };
-const requestOptions = async ({ browser }: Trip) => {
-  const { result } = await within('options', browser.send('POST', '/auth/passkey/options'));
-  return result?.status === 200 ? JSON.parse(result.body).data : NO_OPTIONS;
-};
 
+const optionsAt = async (post: Post, path: string) =>
+  JSON.parse((await within(path, post(path))).result || '{}').data ?? { challenge: 'none' };
 /** Routes that take a code of the authenticator app. Others take one of a mail. */
 const OF_APP = ['confirm-totp', 'second-factor', 'step-up'];
 /** What is typed into a field, or done by the browser for it. */
@@ -72,13 +71,13 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
   remember: ({ person }) => (person.chance.happens(0.5) ? 'on' : ''),
   code: ({ person: { secrets, ...person } }, { of, fields }) =>
     OF_APP.includes(of) ? codeAt(fields.secret || `${secrets.at(-1)}`, kernel.now()) : mailedCode(person),
-  async credential(trip, { of, options }) {
-    const [{ keys, chance }, key] = [trip.person, authenticator({ rpId: new URL(BASE).hostname, origin: BASE })];
+  async credential({ person: { keys, chance }, post }, { of, options }) {
+    const own = authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
     const isNew = of === 'add-passkey';
-    if (isNew) keys.push(key);
-    if (isNew) return JSON.stringify(key.create(options));
-    const known = keys.length > 0 ? chance.pick(keys) : key;
-    return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
+    const asked = () => optionsAt(post, isNew ? '/users/me/passkeys/options' : '/auth/passkey/options');
+    const given = 'challenge' in options ? options : await asked();
+    if (isNew) keys.push(own);
+    return JSON.stringify(isNew ? own.create(given) : (chance.pick(keys) ?? own).get(given));
   },
   /** Who comes from the former system, which vouches for them. */
   assertion({ person: { chance, name } }) {
@@ -95,7 +94,7 @@ const typed = async (trip: Trip, form: Form, names: readonly string[]): Promise<
 };
 /** What somebody remembers of what they have sent, and of the answer. */
 const remember = (person: Person, fields: Fields, answer = ''): void => {
-  const codes = answer.match(/(?<=[">])[0-9A-Z]{5}(-[0-9A-Z]{5}){4}(?=["<])/g);
+  const codes = answer.match(/(?<=[">])[0-9A-Z-]{29}(?=["<])/g);
   if (codes) person.recoveryCodes = codes;
   if (fields.secret && fields.code) person.secrets.push(fields.secret);
   if (fields.newPassword) person.passwords.push(fields.newPassword);
@@ -132,16 +131,13 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
 
 /** Fills in one of the forms that a page shows, and sends it, with one click or two. */
 const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined> => {
-  const { person } = trip;
-  const { chance } = person;
+  const [{ person }, { chance }] = [trip, trip.person];
   const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
   const shown = [...allFormsIn(body)].filter(([name, all]) => all.length > 0 && !rare.test(name));
-  if (shown.length === 0) return undefined;
-  const [name, all] = chance.pick(shown);
+  const [name = '', all = []] = chance.pick(shown) ?? [];
   const [page = '', kind = ''] = name.split('.');
-  const row = (PAGES[page as PageName] as Page | undefined)?.forms[kind];
+  const [row, form] = [(PAGES as Record<string, Page>)[page]?.forms[kind], chance.pick(all)];
   if (row === undefined) return undefined;
-  const form = chance.pick(all);
   const fields = await typed(trip, { ...form, of: row.submits }, row.fields);
   const clicks = Array.from({ length: chance.happens(0.2) ? 2 : 1 }, () => go(trip, form.path, fields));
   const answer = (await Promise.all(clicks)).at(-1);
@@ -154,7 +150,7 @@ const linkIn = (letter?: Letter) => /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec
 export const visit = async (person: Person, browser: Browser, letter?: Letter): Promise<void> => {
   const { chance } = person;
   const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] = linkIn(letter);
-  const trip = { person, browser, token };
+  const trip = { person, browser, token, post: async (path: string) => (await browser.send('POST', path)).body };
   // Scanners of mails open their links before people do.
   for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
     await ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
@@ -175,14 +171,20 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
   const opening = all.filter(({ cookie }) => cookie.writes === 'opens');
   const route = all.find((each) => each.name === wanted) ?? chance.pick(chance.happens(0.5) ? opening : all);
   if (route.path === REFRESH) return;
-  const post = async (path: string) => Object(await (await auth.fetch(BASE + path, { method: 'POST' })).json()).data;
+  const textOf = async (path: string, init: RequestInit) => (await auth.fetch(BASE + path, init)).text();
+  const post: Post = (path) => textOf(path, { method: 'POST' });
   const carryOut = async (): Promise<void> => {
     const [, , token = 'none'] = linkIn(chance.pick(lettersTo(name)));
-    const options = wanted === 'add-passkey' ? ((await post(`${route.path}/options`)) ?? NO_OPTIONS) : {};
-    const names = Object.keys(bodyFields(route)).filter((field) => field in FIELDS && field !== 'remember');
-    const fields = await typed({ person, browser, token }, { of: route.name, fields: {}, options }, names);
+    const sample = sampleBody(route);
+    const isFilledIn = (field: string) => field in FIELDS && (field in sample || chance.happens(0.5));
+    const names = Object.keys(bodyFields(route)).filter(isFilledIn);
+    const fields = await typed(
+      { person, browser, token, post },
+      { of: route.name, fields: {}, options: {} as never },
+      names,
+    );
     const credential = fields.credential && { credential: JSON.parse(fields.credential) };
-    const body = { ...sampleBody(route), ...fields, ...credential };
+    const body = { ...sample, ...fields, ...credential };
     const own = NAMED.flatMap((table) => database.rows(table)).filter(({ userId }) => userId === userNamed(name)?.id);
     const path = samplePath(route, `${chance.pick(own)?.id}`);
     if (opening.includes(route)) {
@@ -190,7 +192,7 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
       return void (await auth.logInAt(path as '/auth/login', body as never));
     }
     const sent = { method: route.method, ...(route.request.body && json(body)) };
-    remember(person, fields, await (await auth.fetch(BASE + path, sent)).text());
+    remember(person, fields, await textOf(path, sent));
   };
   await tried(`${browser.name} asks for ${route.name}`, carryOut());
 };

@@ -1,4 +1,4 @@
-import { tellingStorage } from '../../src/adapters/records/storage.ts';
+import { storageWithListeners } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
 import { codesOf, devicesOf, factorsOf, linksOf, passkeysOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
@@ -92,6 +92,6 @@ export const NOTHING = {
 /** Dependencies whose transactions are audited, and the audit. */
 export const audited = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
-  const { transactions } = tellingStorage(deps, { onEvents: (events) => audit.push(...events) });
+  const { transactions } = storageWithListeners(deps, { onEvents: (events) => audit.push(...events) });
   return { deps: { ...deps, transactions }, audit };
 };

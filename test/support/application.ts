@@ -1,5 +1,5 @@
 import { verifyBrowserProof } from '../../src/adapters/crypto/proofs.ts';
-import { factorSecrets, secretsOf } from '../../src/adapters/crypto/secrets.ts';
+import { factorSecrets, secretsWith } from '../../src/adapters/crypto/secrets.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
@@ -36,7 +36,7 @@ const PASSWORD_LIMITS = { minLength: 8, maxBytes: 72 };
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
 const SECRETS = {
-  ...secretsOf({ signing: testKeyPair().privateKey, factors: null }),
+  ...secretsWith({ signing: testKeyPair().privateKey, factors: null }),
   factors: factorSecrets([Buffer.alloc(32, 1)]),
 };
 

@@ -79,26 +79,26 @@ export const operatorAdmission = async (
   const byKid = new Map<unknown, OperatorKey>();
   for (const each of operators) byKid.set(await calculateJwkThumbprint(each.publicKey), each);
   return async (assertion, now) => {
-    const found = byKid.get(kidOf(assertion));
-    if (found === undefined) return refused('no key of ADMIN_KEYS has this kid');
-    const { publicKey, ...operator } = found;
+    const operatorKey = byKid.get(kidOf(assertion));
+    if (operatorKey === undefined) return refusal('no key of ADMIN_KEYS has this kid');
+    const { publicKey, ...operator } = operatorKey;
     const { name } = operator;
     const verified = await jwtVerify(assertion, publicKey, {
       ...{ algorithms: ['ES256'], issuer: name, subject: name },
       ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE },
-    }).catch(({ code, claim = 'none' }: JoseError) => refused(`${code}, claim: ${claim}`));
+    }).catch(({ code, claim = 'none' }: JoseError) => refusal(`${code}, claim: ${claim}`));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
     // An assertion for several audiences is refused, since another audience could present it here.
-    if (aud !== audience && aud !== `${audience}/`) return refused('aud is not the URL of this back office');
+    if (aud !== audience && aud !== `${audience}/`) return refusal('aud is not the URL of this back office');
     if (exp * 1_000 > now + (LIFETIME + CLOCK_TOLERANCE) * 1_000)
-      return refused('exp is missing, or more than a minute away');
-    const isFirst = await useOnce(records, `operator ${onceOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
-    return isFirst ? { ok: true, operator } : refused('the assertion was used before: sign one for each request');
+      return refusal('exp is missing, or more than a minute away');
+    const isFirst = await useOnce(records, `operator ${idOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
+    return isFirst ? { ok: true, operator } : refusal('the assertion was used before: sign one for each request');
   };
 };
 
-const refused = (problem: string): OperatorRefused => ({ ok: false, problem });
+const refusal = (problem: string): OperatorRefused => ({ ok: false, problem });
 
 /** The members of an error of jose that quote no part of the assertion. */
 type JoseError = { readonly code: string; readonly claim?: string };
@@ -112,7 +112,7 @@ const kidOf = (assertion: string): unknown => {
 };
 
 /** A digest of an assertion without `s`, the second half of its signature: from a valid `s` anybody can compute another valid one. */
-const onceOf = (assertion: string): string => {
+const idOf = (assertion: string): string => {
   const end = assertion.lastIndexOf('.');
   const r = Buffer.from(assertion.slice(end + 1), 'base64url').subarray(0, R_BYTES);
   return hash('sha256', `${assertion.slice(0, end)}.${r.toString('base64url')}`, 'base64url');

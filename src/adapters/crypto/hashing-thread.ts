@@ -20,16 +20,16 @@ export type HashingTask =
 
 /** Does a task, which blocks the thread. @returns the hash, or whether the password matches. */
 export default (task: HashingTask): string | boolean => {
-  if ('dummies' in task) return matches(task);
+  if ('dummies' in task) return compare(task);
   return task.scheme === 'bcrypt' ? bcrypt.hashSync(task.password, task.cost) : argon2idHash(task.password);
 };
 
 /** With a wrong password, takes at least the time of a comparison with each dummy: a dummy is skipped only if the stored hash costs as much. */
-const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
-  const stored = hash === null ? null : comparable(hash);
+const compare = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
+  const stored = hash === null ? null : parseHash(hash);
   const isRight = stored !== null && matchesHash(password, stored);
   if (isRight && !hidesMatch) return true;
-  for (const dummy of dummies.map(comparable))
+  for (const dummy of dummies.map(parseHash))
     if (dummy !== null && !(stored !== null && costsAsMuch(stored, dummy))) matchesHash(password, dummy);
   return isRight;
 };
@@ -37,7 +37,7 @@ const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, {
 /** A bcrypt hash of this service. It is not read by `readHash`, whose limit of the cost is for imported hashes. */
 const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
 
-const comparable = (text: string): SlowHash | null => {
+const parseHash = (text: string): SlowHash | null => {
   if (OWN_BCRYPT.test(text)) return { scheme: 'bcrypt', hash: text, digest: null };
   const hash = readHash(text);
   return 'problem' in hash || hash.scheme === 'digest' ? null : hash;

@@ -26,10 +26,10 @@ export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' 
 
 type JsonObject = { readonly [member: string]: unknown };
 
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodeObject = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** The JSON object in a text of base64url. @returns `null` for a text that is not one */
-export const decoded = (text: string): JsonObject | null => {
+export const decodeObject = (text: string): JsonObject | null => {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString());
     return typeof value === 'object' && !Array.isArray(value) ? value : null;
@@ -38,10 +38,10 @@ export const decoded = (text: string): JsonObject | null => {
   }
 };
 
-/** As `decoded`, and `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
-export const decodedStrictly = (text: string): JsonObject | null => {
-  const value = decoded(text);
-  return value !== null && encoded(value) === text ? value : null;
+/** As `decodeObject`, and `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
+export const decodeCanonicalObject = (text: string): JsonObject | null => {
+  const value = decodeObject(text);
+  return value !== null && encodeObject(value) === text ? value : null;
 };
 
 /** Whether the signature of a compact JWS is of this key. @param text a text without a `jwsProblem` */
@@ -54,7 +54,7 @@ export const isSignedBy = (text: string, key: KeyObject): boolean => {
 /** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
 const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
 
-export const P256 = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
+export const P256_JWK = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
 
 /** The key of a point of P-256. @returns `null` if x and y are not on the curve */
 export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }): KeyObject | null => {
@@ -86,30 +86,30 @@ export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
   { issuer, audience }: IssuerAndAudience = { issuer: null, audience: null },
 ): Promise<TokenSigner> => {
-  const ours = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
-  const access = await jwt(keys.access, ours);
-  const refresh = await jwt(keys.refresh, ours);
+  const issAud = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
+  const access = await jwt(keys.access, issAud);
+  const refresh = await jwt(keys.refresh, issAud);
   return {
     signAccess: async ({ claims, sessionId }) =>
-      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...ours }, { sid: sessionId }),
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...issAud }, { sid: sessionId }),
     signRefresh: async ({ claims, sessionId, rotation }) =>
-      refresh.sign({ ...claims, ...ours }, { sid: sessionId, rot: rotation }),
+      refresh.sign({ ...claims, ...issAud }, { sid: sessionId, rot: rotation }),
     // The list has neither `sub` nor `exp`, and an audience of its own, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
     signEnded: async (list, now) =>
-      access.sign({ ...ours, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
+      access.sign({ ...issAud, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
 };
 
-const rejected = (reason: TokenProblem) => ({ ok: false, reason }) as const;
+const rejection = (reason: TokenProblem) => ({ ok: false, reason }) as const;
 
 const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss?: string; readonly aud?: string }) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
-  const keyOf = (header: NonNullable<ReturnType<typeof decoded>>): KeyObject | TokenProblem => {
+  const keyOf = (header: NonNullable<ReturnType<typeof decodeObject>>): KeyObject | TokenProblem => {
     if (typeof header.alg !== 'string') return 'malformed';
     // No critical extension is implemented (RFC 7515 §4.1.11).
     if (header.alg !== 'ES256' || Object.hasOwn(header, 'crit')) return 'unsupported';
@@ -118,27 +118,27 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
 
   return {
     sign: (claims: object, others: SessionHeader | { readonly typ: string }): string => {
-      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encoded(claims)}`;
+      const text = `${encodeObject({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encodeObject(claims)}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },
 
     verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
       const problem = jwsProblem(token, MAX_TOKEN_LENGTH);
-      if (problem !== null) return rejected(problem);
+      if (problem !== null) return rejection(problem);
       const [header = '', claims = ''] = token.split('.');
-      const protectedHeader = decoded(header);
-      if (protectedHeader === null) return rejected('malformed');
+      const protectedHeader = decodeObject(header);
+      if (protectedHeader === null) return rejection('malformed');
       const key = keyOf(protectedHeader);
-      if (typeof key === 'string') return rejected(key);
-      if (!isSignedBy(token, key)) return rejected('invalid_signature');
-      const content = decoded(claims);
-      if (content === null) return rejected('malformed');
-      if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');
+      if (typeof key === 'string') return rejection(key);
+      if (!isSignedBy(token, key)) return rejection('invalid_signature');
+      const content = decodeObject(claims);
+      if (content === null) return rejection('malformed');
+      if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejection('expired');
       const { iss, aud, ...payload } = content;
-      if (iss !== expected.iss || aud !== expected.aud) return rejected('wrong_issuer_or_audience');
+      if (iss !== expected.iss || aud !== expected.aud) return rejection('wrong_issuer_or_audience');
       const parsed = v.safeParse(schema, { payload, protectedHeader });
-      return parsed.success ? { ok: true, token: parsed.output } : rejected('unexpected_claims');
+      return parsed.success ? { ok: true, token: parsed.output } : rejection('unexpected_claims');
     },
   };
 };
@@ -152,30 +152,30 @@ const MAX_REMEMBERED = 5_000;
  * @param options.max the number of tokens of each kind, for tests
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
-  const access = memory<AccessToken>(max);
-  const refresh = memory<RefreshToken>(max);
+  const access = tokenMemory<AccessToken>(max);
+  const refresh = tokenMemory<RefreshToken>(max);
   return {
     ...signer,
     async signRefresh({ claims, sessionId, rotation }) {
       const text = await signer.signRefresh({ claims, sessionId, rotation });
-      refresh.add(digestOf(text), frozen({ claims: { ...claims }, sessionId, rotation }));
+      refresh.add(digestOf(text), freezeToken({ claims: { ...claims }, sessionId, rotation }));
       return text;
     },
     async verifyAccess(text, now) {
       const digest = digestOf(text);
-      const known = access.take(digest, now);
-      if (known !== undefined) {
-        access.add(digest, known);
-        return { ok: true, token: known };
+      const remembered = access.take(digest, now);
+      if (remembered !== undefined) {
+        access.add(digest, remembered);
+        return { ok: true, token: remembered };
       }
       const verified = await signer.verifyAccess(text, now);
-      if (verified.ok) access.add(digest, frozen(verified.token));
+      if (verified.ok) access.add(digest, freezeToken(verified.token));
       return verified;
     },
     /** Also forgets the token: its caller rotates it, so it is hardly ever presented again. */
     async verifyRefresh(text, now) {
-      const known = refresh.take(digestOf(text), now);
-      return known === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: known };
+      const remembered = refresh.take(digestOf(text), now);
+      return remembered === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: remembered };
     },
   };
 };
@@ -185,7 +185,7 @@ const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 type Token = { readonly claims: { readonly exp: number } };
 
 /** Tokens by their digest. If there are more than `max`, the oldest one is forgotten. */
-const memory = <Each extends Token>(max: number) => {
+const tokenMemory = <Each extends Token>(max: number) => {
   const tokens = new Map<string, Each>();
   return {
     add(digest: string, token: Each): void {
@@ -204,7 +204,7 @@ const memory = <Each extends Token>(max: number) => {
 };
 
 /** Makes a token immutable, since several requests may get the same object. */
-const frozen = <Each extends Token>(token: Each): Each => {
+const freezeToken = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);
   return Object.freeze(token);

@@ -7,12 +7,12 @@ import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
 const require = createRequire(import.meta.url);
 
-let common: ReadonlySet<string> | undefined;
+let commonPasswords: ReadonlySet<string> | undefined;
 
 /** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes about 35 ms and 11 MiB (ADR 0021). */
 export const isCommonPassword = (password: string): boolean => {
-  common ??= loadPasswords();
-  return common.has(password.toLowerCase());
+  commonPasswords ??= loadPasswords();
+  return commonPasswords.has(password.toLowerCase());
 };
 
 const loadPasswords = (): ReadonlySet<string> => {
@@ -25,10 +25,10 @@ const loadPasswords = (): ReadonlySet<string> => {
  * A file of leaked passwords begins with these bytes. Then it has the first six bytes of the SHA-1 of each password, in ascending order. With a
  * thousand million entries, one in 280,000 of the passwords that have not leaked counts as leaked by chance.
  */
-export const LEAKED_HEAD = Buffer.from('leaked');
-export const LEAKED_BYTES = 6;
+export const LEAKED_FILE_HEAD = Buffer.from('leaked');
+export const LEAKED_ENTRY_BYTES = 6;
 /** Entries in one read of the file: 4 KiB. */
-const AT_ONCE = 682;
+const ENTRIES_PER_READ = 682;
 
 /** Whether a password is in the list of leaked passwords. Rejects if the list cannot be read or asked. */
 export type IsLeaked = (password: string) => Promise<boolean>;
@@ -37,15 +37,15 @@ export type IsLeaked = (password: string) => Promise<boolean>;
  * A list of leaked passwords in a file, which is opened for each password, so it may be replaced while the service runs.
  * @throws Error if the file cannot be read, or was not made by `tandem data leaked`
  */
-export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
+export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => {
   const isLeaked = async (password: string): Promise<boolean> => {
     const file = await open(path);
     try {
       const [{ size }, [head]] = [await file.stat(), await entriesOf(file, -1, 1)];
-      if (head !== LEAKED_HEAD.readUIntBE(0, LEAKED_BYTES) || size % LEAKED_BYTES !== 0)
+      if (head !== LEAKED_FILE_HEAD.readUIntBE(0, LEAKED_ENTRY_BYTES) || size % LEAKED_ENTRY_BYTES !== 0)
         throw new LoggableError(`${path} is not a list of leaked passwords: \`npx tandem data leaked\` makes one`);
-      const wanted = hash('sha1', password, 'buffer').readUIntBE(0, LEAKED_BYTES);
-      return await isListed(file, size / LEAKED_BYTES - 1, wanted);
+      const wanted = hash('sha1', password, 'buffer').readUIntBE(0, LEAKED_ENTRY_BYTES);
+      return await isListed(file, size / LEAKED_ENTRY_BYTES - 1, wanted);
     } finally {
       await file.close();
     }
@@ -57,11 +57,11 @@ export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
 /** Interpolation search: SHA-1 spreads the entries evenly, so three reads find one among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
   let [low, high] = [0, count];
-  let [least, most] = [0, 2 ** (8 * LEAKED_BYTES)];
+  let [least, most] = [0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
   while (low < high) {
     const expected = low + Math.floor(((wanted - least) / (most - least)) * (high - low));
-    const from = Math.max(low, Math.min(expected - AT_ONCE / 2, high - AT_ONCE));
-    const entries = await entriesOf(file, from, Math.min(AT_ONCE, high - from));
+    const from = Math.max(low, Math.min(expected - ENTRIES_PER_READ / 2, high - ENTRIES_PER_READ));
+    const entries = await entriesOf(file, from, Math.min(ENTRIES_PER_READ, high - from));
     const [first = most, last = least] = [entries[0], entries.at(-1)];
     if (wanted < first) [high, most] = [from, first];
     else if (wanted > last) [low, least] = [from + entries.length, last];
@@ -72,10 +72,10 @@ const isListed = async (file: FileHandle, count: number, wanted: number): Promis
 
 /** Reads entries of the file. @param from the number of the first entry; the head of the file is number -1 */
 const entriesOf = async (file: FileHandle, from: number, count: number): Promise<number[]> => {
-  const length = count * LEAKED_BYTES;
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, (from + 1) * LEAKED_BYTES);
-  const entries = Math.floor(bytesRead / LEAKED_BYTES);
-  return Array.from({ length: entries }, (_, at) => buffer.readUIntBE(at * LEAKED_BYTES, LEAKED_BYTES));
+  const length = count * LEAKED_ENTRY_BYTES;
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, (from + 1) * LEAKED_ENTRY_BYTES);
+  const entries = Math.floor(bytesRead / LEAKED_ENTRY_BYTES);
+  return Array.from({ length: entries }, (_, at) => buffer.readUIntBE(at * LEAKED_ENTRY_BYTES, LEAKED_ENTRY_BYTES));
 };
 
 const ANSWER_TIMEOUT = 2_000;

@@ -49,7 +49,7 @@ export const passwordHasher = ({
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
   const oneAtATime = boundedQueue({ width: 1, maxWait });
-  const run = (task: HashingTask): Promise<HashingResult> => {
+  const runTask = (task: HashingTask): Promise<HashingResult> => {
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
@@ -59,10 +59,10 @@ export const passwordHasher = ({
   return {
     hash: async (password) => {
       if (!isHashable(password, PASSWORD_MAX_BYTES[scheme])) throw new RangeError('This password cannot be hashed.');
-      return String(await run({ password, scheme, cost }));
+      return String(await runTask({ password, scheme, cost }));
     },
     verify: async (password, hash, hidesMatch = false) => {
-      const compare = () => run({ password, hash, dummies, hidesMatch });
+      const compare = () => runTask({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
       const matches = (await (isForeign && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
@@ -75,7 +75,6 @@ export const passwordHasher = ({
 
 type HashingResult = string | boolean;
 
-/** Runs hashing tasks, up to `width` of them at once. */
 export type HashingRunner = {
   readonly width: number;
   readonly run: (task: HashingTask) => Promise<HashingResult>;
@@ -90,7 +89,7 @@ const NICENESS = 10;
 
 let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
 
-const start = async (count: number) => {
+const startThreads = async (count: number) => {
   const { Piscina } = await import('piscina');
   return new Piscina<HashingTask, HashingResult>({
     // The extension of this file, since the packed service is compiled to JavaScript.
@@ -109,7 +108,7 @@ export const hashingThreads = (processes = 1): HashingRunner => {
   return {
     width: count * TASKS_PER_THREAD,
     run: async (task) => {
-      threads ??= start(count);
+      threads ??= startThreads(count);
       return (await threads).run(task);
     },
   };

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { PROOF_MAX_LENGTH } from '../json/fields.ts';
-import { decodedStrictly, isSignedBy, jwsProblem, P256, publicKeyOf } from './jws.ts';
+import { decodeCanonicalObject, isSignedBy, jwsProblem, P256_JWK, publicKeyOf } from './jws.ts';
 
 /** The strict schema of `jwk` refuses private members (RFC 9449 §4.3). */
 const DeviceHeader = v.strictObject({
   typ: v.literal('dpop+jwt'),
   alg: v.literal('ES256'),
-  jwk: v.strictObject(P256),
+  jwk: v.strictObject(P256_JWK),
 });
 
 const DeviceClaims = v.strictObject({
@@ -23,7 +23,7 @@ const DeviceClaims = v.strictObject({
 export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
   const invalid = { ok: false, reason: 'invalid' } as const;
   if (jwsProblem(text, PROOF_MAX_LENGTH) !== null) return invalid;
-  const [header, claims] = text.split('.').map(decodedStrictly);
+  const [header, claims] = text.split('.').map(decodeCanonicalObject);
   if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isFor(claims, target)) return invalid;
   const key = publicKeyOf(header.jwk);
   if (key === null || !isSignedBy(text, key)) return invalid;
@@ -43,10 +43,10 @@ const isFor = ({ htm, htu, ath }: v.InferOutput<typeof DeviceClaims>, { method, 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 
 /** How many numbers proofs of one second can have: two of them have the same by chance once in two million. */
-const PER_SECOND = 2 ** 21;
+const NUMBERS_PER_SECOND = 2 ** 21;
 
 const numberOf = ({ iat, jti }: v.InferOutput<typeof DeviceClaims>): number =>
-  iat * PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % PER_SECOND);
+  iat * NUMBERS_PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % NUMBERS_PER_SECOND);
 
 /** Characters. The proof of a registration has some 900. */
 const MAX_BROWSER_PROOF_LENGTH = 4_096;
@@ -57,7 +57,7 @@ const BrowserHeader = v.object({
   typ: v.literal('dbsc+jwt'),
   alg: v.literal('ES256'),
   // `d` is the private member. A browser that sends it has given its key away.
-  jwk: v.optional(v.object({ ...P256, d: Absent })),
+  jwk: v.optional(v.object({ ...P256_JWK, d: Absent })),
   // No critical extension is implemented (RFC 7515 §4.1.11).
   crit: Absent,
 });
@@ -65,12 +65,12 @@ const BrowserHeader = v.object({
 /** Browsers send neither `aud` nor `sub` nor `iat`, so none of them is required. */
 const BrowserClaims = v.object({ jti: v.string(), authorization: v.optional(v.string()) });
 
-export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, known) => {
+export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, knownKey) => {
   if (jwsProblem(text, MAX_BROWSER_PROOF_LENGTH) !== null) return null;
-  const [header, claims] = text.split('.').map(decodedStrictly);
+  const [header, claims] = text.split('.').map(decodeCanonicalObject);
   if (!v.is(BrowserHeader, header) || !v.is(BrowserClaims, claims)) return null;
-  if ((header.jwk === undefined) === (known === null)) return null;
-  const [x = '', y = ''] = known?.split('.') ?? [header.jwk?.x, header.jwk?.y];
+  if ((header.jwk === undefined) === (knownKey === null)) return null;
+  const [x = '', y = ''] = knownKey?.split('.') ?? [header.jwk?.x, header.jwk?.y];
   const key = publicKeyOf({ x, y });
   if (key === null || !isSignedBy(text, key)) return null;
   return { key: `${x}.${y}`, challenge: claims.jti, authorization: claims.authorization ?? null };

@@ -25,7 +25,7 @@ export const randomSecrets: RandomSecrets = {
   hashOf: (secret) => hash('sha256', secret, 'base64url'),
 };
 
-export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
+export const secretsWith = ({ signing, factors }: SecretKeys): Secrets => ({
   ...randomSecrets,
   ...signedValues(signing),
   ...encryptedTexts(signing),
@@ -33,7 +33,6 @@ export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
   factors: factors && factorSecrets(factors),
 });
 
-/** Characters. */
 const MAX_SIGNED_LENGTH = 300;
 const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
@@ -67,10 +66,10 @@ export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
 };
 
 /** Derives a name and a key for encryption from a secret text. Without that text, nobody can find the name or decrypt. */
-export const sealedBy = (secret: string) => {
-  const { encrypt, decrypt } = factorSecrets([derived(secret, 'key of an answer')]);
+export const encryptionFromSecret = (secret: string) => {
+  const { encrypt, decrypt } = factorSecrets([deriveKey(secret, 'key of an answer')]);
   return {
-    name: derived(secret, 'name of an answer').toString('base64url'),
+    name: deriveKey(secret, 'name of an answer').toString('base64url'),
     encrypt: (text: string) => encrypt(text, ''),
     decrypt: (text: string) => decrypt(text, ''),
   };
@@ -78,11 +77,12 @@ export const sealedBy = (secret: string) => {
 
 const keyFor = (privateKey: KeyObject, use: string): Buffer => {
   const { d = '' } = privateKey.export({ format: 'jwk' });
-  return derived(Buffer.from(d, 'base64url'), use);
+  return deriveKey(Buffer.from(d, 'base64url'), use);
 };
 
 /** Derives a key of 32 bytes for one use (HKDF, RFC 5869). A key for one use does not reveal the key for another. */
-const derived = (secret: Buffer | string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, 32));
+const deriveKey = (secret: Buffer | string, use: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', use, 32));
 
 /** Encryption of values that the browser stores and must not read. */
 const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decrypt'> => {
@@ -103,14 +103,14 @@ const base32Bytes = (secret: string): Buffer => {
 };
 
 /** RFC 4226 §5.3: 31 bits of the MAC, at the offset in bytes that its last four bits are. */
-const truncated = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
+const truncatedMac = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
 
 /** A time-based one-time password (RFC 6238) with HMAC-SHA-1. @param secret in Base32. @param step the number of periods since 1970 */
 export const oneTimePassword = (secret: string, step: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = createHmac('sha1', base32Bytes(secret)).update(counter).digest();
-  return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
+  return `${truncatedMac(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
 };
 
 const CIPHER = 'aes-256-gcm';
@@ -142,13 +142,13 @@ export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecre
       // Several texts of base64url may stand for the same bytes. Only the canonical one is accepted.
       if (key === undefined || bytes.length < IV_SIZE + TAG_SIZE || bytes.toString('base64url') !== content)
         return null;
-      return decrypted(key, bytes, userId);
+      return decryptWith(key, bytes, userId);
     },
     isCurrent: (text) => text.startsWith(`${currentId}.`),
   };
 };
 
-const decrypted = (key: Buffer, bytes: Buffer, userId: string): string | null => {
+const decryptWith = (key: Buffer, bytes: Buffer, userId: string): string | null => {
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_SIZE), { authTagLength: TAG_SIZE })
     .setAAD(Buffer.from(userId))
     .setAuthTag(bytes.subarray(-TAG_SIZE));

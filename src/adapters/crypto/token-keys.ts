@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { exportJWK } from 'jose/key/export';
 
-/** A JWK Set of public keys: RFC 7517 §5. */
 export type PublicJwks = { readonly keys: Awaited<ReturnType<typeof publicJwk>>[] };
 
 /** The public keys of a pair as a JWK Set, the current one first. Each has the `kid` that is in the headers of its tokens. */
@@ -15,7 +14,6 @@ const publicJwk = async (key: KeyObject) => {
   return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' } as const;
 };
 
-/** The `kid` of each public key of a pair, the current one first. */
 export const kidsOf = async (pair: KeyPair): Promise<string[]> => (await jwks(pair)).keys.map(({ kid }) => kid);
 
 /** The keys of one kind of token, on P-256. */

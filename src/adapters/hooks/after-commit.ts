@@ -5,7 +5,6 @@ import type { AccountEvent } from '../../domain/event.ts';
 import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
-/** Events. */
 const MAX_WAITING = 1_000;
 /** Milliseconds for one call of the hook. After them, it is called for the next event. */
 const CALL_TIMEOUT = 10_000;

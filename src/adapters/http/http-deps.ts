@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import type { Start } from '../../application/identities/at-provider.ts';
+import type { SignInStart } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AdmitOperator } from '../../application/ports/proofs.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
@@ -122,7 +122,7 @@ declare module 'koa' {
     /** Set by a handler that sends the client to another URL. */
     location?: string;
     /** The log-in that was begun before the browser went to the provider. */
-    start?: Start;
+    start?: SignInStart;
     /** What the session that the request has opened or renewed is bound to. */
     binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */

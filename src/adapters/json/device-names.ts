@@ -9,13 +9,13 @@ const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
  */
 export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');
-  const known = new Set<string>(Object.values(bowser.BROWSER_MAP));
+  const knownBrowsers = new Set<string>(Object.values(bowser.BROWSER_MAP));
   return (userAgent) => {
     if (userAgent === null) return null;
     // `true` makes bowser parse only the parts that are asked for.
     const parser = bowser.getParser(userAgent, true);
     const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
-    const program = known.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
+    const program = knownBrowsers.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
     if (program === undefined) return system || null;
     return system === '' || program.includes(system) ? program : `${program}${between}${system}`;
   };

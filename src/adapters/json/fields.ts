@@ -139,7 +139,7 @@ export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 /** Characters: more than a recovery code has when it is typed with a blank or a hyphen between all of its characters. */
 export const TYPED_CODE_MAX = 40;
 
-const codeOf = (form: RegExp, message: string, example: string, description: string) =>
+const codeSchema = (form: RegExp, message: string, example: string, description: string) =>
   v.pipe(
     v.string(),
     v.description(description),
@@ -149,8 +149,8 @@ const codeOf = (form: RegExp, message: string, example: string, description: str
     v.regex(form, message),
   );
 
-export const Code = codeOf(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
-export const MailCode = codeOf(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
+export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
+export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** Characters. The token of a link has 43. */
 const LINK_TOKEN_MAX = 100;

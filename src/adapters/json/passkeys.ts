@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AcceptedPasskeys, BegunPasskeyRegistration } from '../../application/factors/passkeys.ts';
+import type { AcceptedPasskeys, PasskeyRegistration } from '../../application/factors/passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
@@ -77,16 +77,16 @@ const TIMEOUT = 300_000;
 /** Browsers offer the device itself first, then a phone, then other authenticators (§5.8.7). */
 const HINTS = ['client-device', 'hybrid'] as const;
 
-const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
+const encodeChallenge = (challenge: string): string => Buffer.from(challenge).toString('base64url');
 
 /** The options of `navigator.credentials.create`, as JSON. @param name the product's name, which browsers may show */
 export const creationOptions = (
   { rpId, name }: RelyingParty & { readonly name: string },
-  { challenge, userHandle, username, existing }: BegunPasskeyRegistration,
+  { challenge, userHandle, username, existing }: PasskeyRegistration,
 ): v.InferInput<typeof CreationOptionsJson> => ({
   rp: { id: rpId, name },
   user: { id: userHandle, name: username, displayName: username },
-  challenge: encoded(challenge),
+  challenge: encodeChallenge(challenge),
   pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
   timeout: TIMEOUT,
   excludeCredentials: existing.map(({ credentialId, transports }) => ({
@@ -104,7 +104,7 @@ export const requestOptions = (
   { challenge, expiresAt }: { readonly challenge: string; readonly expiresAt: number },
 ): v.InferInput<typeof RequestOptionsJson> => ({
   rpId,
-  challenge: encoded(challenge),
+  challenge: encodeChallenge(challenge),
   timeout: TIMEOUT,
   userVerification: 'preferred',
   hints: [...HINTS],

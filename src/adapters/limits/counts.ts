@@ -87,7 +87,6 @@ const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = (
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export type SharedCounts = Counts & {
-  /** Whether the shared store is unavailable. */
   readonly isDegraded: () => boolean;
 };
 

@@ -5,7 +5,6 @@ import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/storage.ts';
 
-/** Functions whose values are read on each scrape. */
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
@@ -18,7 +17,6 @@ export type Readings = {
   readonly isRedisUp: (() => Promise<boolean>) | null;
   /** Milliseconds by which the clock of the database is ahead of this machine's. */
   readonly clockOffset: () => number;
-  /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
   /** Whether a part of the service that is not `required` is down. */
   readonly isDegraded: () => Promise<boolean>;

@@ -20,7 +20,6 @@ export type SqlDialect = StatementDialect & {
   readonly pipelines: boolean;
   /** How a transaction locks a row; `null` where only one transaction writes at a time. */
   readonly rowLock: RowLock;
-  /** Whether `delete` can return the deleted rows. */
   readonly returnsDeleted: boolean;
   readonly search: SearchIndex;
   readonly failureOf: (error: unknown) => Failure;

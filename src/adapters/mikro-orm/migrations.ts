@@ -3,7 +3,6 @@ import type { SqlTypes } from './options.ts';
 import { makeSearchIndex } from './search.ts';
 import type { Send, Sql } from './statements.ts';
 
-/** The types of columns, for `addColumn` of Kysely. */
 type ColumnTypes = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' | 'boolean', RawBuilder<unknown>>>;
 
 /** A change of a table that an earlier version has created. */

@@ -111,7 +111,6 @@ const preparedServer = (
       for (let idle = pool._freeConnections.length; idle > 0; idle -= 1)
         pool.getConnection((_, connection) => connection?.destroy());
     },
-    /** Whether the server is a node of a Galera cluster. */
     isNode: () => isNode,
   };
 };

@@ -103,7 +103,6 @@ export const connectServers = async (
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };
 
-/** What differs between MariaDB and MySQL. */
 type Product = Pick<DatabaseKind, 'dialect'> & {
   readonly name: 'MariaDB' | 'MySQL';
   readonly driver: NonNullable<Options['driver']>;

@@ -29,7 +29,6 @@ const tableNames = (prefix: string) => {
 };
 type Names = ReturnType<typeof tableNames>;
 
-/** The columns of a session that a `PartWithUser` consists of. */
 const PART_COLUMNS = (
   ['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const
 ).map(SESSIONS.column);

@@ -26,7 +26,6 @@ export type Database = {
   ownTables(): Promise<readonly string[]>;
   /** The current state of the pool; `null` for SQLite, which has none. */
   connections(): PoolState | null;
-  /** Closes the connections. Every later call fails. */
   close(): Promise<void>;
 };
 
@@ -74,7 +73,6 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
       const statement = kind.emptyWrite(names.map((name) => `${prefix}${name}`));
       await dialect.withRetry(() => firstRow(statement));
     });
-  // The tables that every look-up of a session reads.
   const sessionTables = [TABLES.sessions.name, TABLES.massEndings.name];
   const otherTables = Object.values(TABLES).flatMap(({ name }) => (sessionTables.includes(name) ? [] : [name]));
   return {

@@ -28,17 +28,13 @@ export type ServerOptions = {
   readonly tablePrefix: string;
 };
 
-/** The database that DATABASE_URL selects. */
 export type DatabaseOptions = SqliteOptions | ServerOptions;
 
 /** How many connections of a pool are used or idle, and how many requests wait for one. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
-/** The types of columns of a kind of database, in SQL. */
 export type SqlTypes = {
-  /** An integer of 64 bits. */
   readonly integer: string;
-  /** A text of any length. */
   readonly text: string;
   /** A text in a key or an index. Some databases bound its length. */
   readonly indexedText: string;
@@ -54,7 +50,6 @@ export type OpenConnection = Connection & {
   readonly isCluster?: () => boolean;
 };
 
-/** How the service opens one kind of database. */
 export type DatabaseKind = {
   readonly dialect: SqlDialect;
   readonly types: SqlTypes;

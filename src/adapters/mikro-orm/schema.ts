@@ -18,9 +18,7 @@ export class SchemaError extends Error {
 export type SchemaContext = {
   readonly db: Sql;
   readonly kind: DatabaseKind;
-  /** The prefix of the names of tables and indexes. */
   readonly prefix: string;
-  /** The tables of the service and of the application. */
   readonly tables?: typeof TABLES;
   readonly migrations?: readonly Migration[];
 };

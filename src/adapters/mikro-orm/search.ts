@@ -52,7 +52,6 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
 
 /** The first search reads this many rows without the index. There it finds a frequent text quickly, of which the index would return too many rows. */
 const FIRST_ROWS = 5_000;
-/** The characters of a trigram. */
 const TRIGRAM_LENGTH = 3;
 const MAX_TRIGRAMS = 20;
 

@@ -16,7 +16,6 @@ export type ValueKind = 'text' | 'integer' | 'boolean' | 'json';
 export type SqlColumn = {
   /** The member of a row that the column stores. */
   readonly member: string;
-  /** The member's name in snake case. */
   readonly name: string;
   readonly kind: ValueKind;
   readonly isNullable: boolean;
@@ -101,7 +100,6 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
 
 export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
-/** Converts a row of the database to a row of a table in `TABLES`. */
 export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
@@ -119,7 +117,6 @@ export type TableStatement = Statement & { readonly table: SqlTable };
 /** How a read locks its rows. `write` changes their version, since other nodes of a cluster do not see locks, but detect conflicting changes. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
-/** How the statements for one database differ from those for others. */
 export type StatementDialect = {
   readonly booleanToSql: BooleanToSql;
   /**

@@ -53,6 +53,5 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
   };
 };
 
-/** The configured providers, by their names. */
 export const identityProviders = (settings: readonly ProviderSettings[], baseUrl: string) =>
   new Map(settings.map((each) => [each.name, identityProvider(each, baseUrl)]));

@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 
-/** The key that signs client secrets for Apple. */
 export type AppleKey = {
   readonly teamId: string;
   readonly keyId: string;

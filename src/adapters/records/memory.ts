@@ -27,7 +27,7 @@ export type Rows = {
 
 /** The rows as a transaction sees them. Other transactions do not see its changes before the commit. */
 type Changes = Rows & {
-  made(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
+  list(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
   /** Stores the changes, unless a row that the transaction has read was changed, or a row violates an index by now. @returns whether they were stored */
   commit(): boolean;
 };
@@ -92,7 +92,7 @@ const changesOf = (stored: Rows): Changes => {
     namesOf(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
   return {
     ...changes,
-    made: () => entriesOf(changed),
+    list: () => entriesOf(changed),
     commit() {
       const made = entriesOf(changed);
       if (entriesOf(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
@@ -127,7 +127,7 @@ export const transactOver = (stored: StoredRows, calls = callsOver): Transact =>
 export const callsOver = (rows: Rows): Calls => {
   const keyIn = (table: TableName, row: Readonly<Record<string, unknown>>) => keyOf(table, row, rows.tables);
   /** The stored row, if it still has the version of `row`, which the caller has read. */
-  const unchanged = (table: TableName, row: Row): Row | undefined => {
+  const currentIfUnchanged = (table: TableName, row: Row): Row | undefined => {
     const now = rows.get(table, keyIn(table, row));
     return now?.version === row.version ? now : undefined;
   };
@@ -142,21 +142,21 @@ export const callsOver = (rows: Rows): Calls => {
       store(table, { ...row, version: firstVersion() });
     },
     async list(table, query) {
-      if (!isServed(rows.tables[table], query)) throw unserved(table, query);
+      if (!isIndexed(rows.tables[table], query)) throw unindexed(table, query);
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
-      const found = rows.all(table).filter((row) => isFound(row, query));
-      if (order.length > 0) found.sort((a, b) => compared(a, b, order) * (descending ? -1 : 1));
+      const found = rows.all(table).filter((row) => matchesQuery(row, query));
+      if (order.length > 0) found.sort((a, b) => compareRows(a, b, order) * (descending ? -1 : 1));
       // In a transaction, `get` records that the row was read.
       return found.slice(skip, skip + limit).map((row) => copyOf(table, rows.get(table, keyIn(table, row)) ?? row));
     },
     async replace(table, before, after) {
-      if (unchanged(table, before) === undefined) return false;
+      if (currentIfUnchanged(table, before) === undefined) return false;
       store(table, { ...after, version: before.version + 1 });
       return true;
     },
-    async remove(table, given) {
-      return given.filter((row) => {
-        if (unchanged(table, row) === undefined) return false;
+    async remove(table, found) {
+      return found.filter((row) => {
+        if (currentIfUnchanged(table, row) === undefined) return false;
         rows.set(table, keyIn(table, row), undefined);
         return true;
       });
@@ -187,7 +187,7 @@ const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined =
   return taken && violation(taken[0]);
 };
 
-const isFound = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
+const matchesQuery = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
   Object.entries(equal).every(([column, value]) => row[column] === value) &&
   (range === undefined || isInRange(row[range[0]], range[1], range[2]));
 
@@ -197,14 +197,17 @@ const isInRange = (value: unknown, is: '<' | '<=' | '>' | '>=', bound: string | 
   return is.startsWith('<') === value < bound;
 };
 
-const compared = (a: Row, b: Row, order: readonly string[]): number => {
+const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
   const column = order.find((each) => a[each] !== b[each]);
   if (column === undefined) return 0;
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
 /** Whether a declared index begins with the columns of the query, in the order that it asks for, so that no database reads or sorts a whole table. */
-const isServed = <Name extends TableName>(table: AnyTable, { equal = {}, range, order = [] }: Query<Name>): boolean => {
+const isIndexed = <Name extends TableName>(
+  table: AnyTable,
+  { equal = {}, range, order = [] }: Query<Name>,
+): boolean => {
   const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
   return indexes.some((columns) => {
     const found = columns.findIndex((column) => !(column in equal));
@@ -215,7 +218,7 @@ const isServed = <Name extends TableName>(table: AnyTable, { equal = {}, range, 
   });
 };
 
-const unserved = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
+const unindexed = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
   const columns = [...Object.keys(equal), ...(range ? [range[0]] : []), ...order].join(', ');
   return new AppError('SYS_UNEXPECTED_ERROR', { reason: `no index of ${table} serves a query by ${columns}` });
 };

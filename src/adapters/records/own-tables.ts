@@ -12,7 +12,6 @@ type ValueOf<Type> = Type extends `${infer Kind extends keyof Values}?`
     ? Values[Type]
     : never;
 
-/** The types of the rows of an application's tables. */
 export type RowsOf<Own extends OwnTables> = {
   readonly [Name in keyof Own]: {
     readonly [Each in keyof Own[Name]['columns']]: ValueOf<Own[Name]['columns'][Each]>;

@@ -41,15 +41,15 @@ export const sessionRepositoryOver = (
   users: UserRepository = userRepositoryOver(records),
 ): SessionRepository => {
   /** The sessions that a query finds, without those that a mass ending has ended. */
-  const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
+  const withoutMassEnded = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
     // The endings are read before the sessions: a purge removes an ending after all sessions that it covers.
     const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
     return rows.filter((row) => !endings.some((ending) => isEndedBy(row, ending)));
   };
   const find = async ({ id, userId }: SessionKey) =>
-    (await uncovered(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;
+    (await withoutMassEnded(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;
   const liveOf = async (userId: string, now: number): Promise<Stored<'sessions'>[]> => {
-    const rows = await uncovered(() => records.list('sessions', { equal: { userId } }));
+    const rows = await withoutMassEnded(() => records.list('sessions', { equal: { userId } }));
     return rows.filter((row) => isLive(row, now)).sort(byLastUse);
   };
   const change = async ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> => {
@@ -132,9 +132,9 @@ export const sessionRepositoryOver = (
         for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
         // The due sessions are listed again, since the later checks have changed their order.
         if (refreshed.length > 0) continue;
-        const over = due.slice(0, limit - purged.length);
-        for (const id of usersInOrder(over)) await users.lock(id);
-        purged.push(...(await records.remove('sessions', over)));
+        const expired = due.slice(0, limit - purged.length);
+        for (const id of usersInOrder(expired)) await users.lock(id);
+        purged.push(...(await records.remove('sessions', expired)));
         if (due.length < limit) break;
       }
       return purged.map(({ id, userId }) => ({ id, userId }));
@@ -143,11 +143,11 @@ export const sessionRepositoryOver = (
 };
 
 /** For how long a rotation is tried to be reverted: longer than a fail-over of the database takes. */
-const PATIENCE_MS = 60_000;
+const REVERT_PERIOD_MS = 60_000;
 /** How many rotations are remembered. One more replaces the oldest, which stays as it is. */
-const CAPACITY = 5_000;
+const MAX_UNCONFIRMED = 5_000;
 /** How many rotations are reverted at once: more than one, since a row may be locked, but few, to leave connections to requests. */
-const AT_ONCE = 5;
+const CONCURRENT_REVERTS = 5;
 
 /**
  * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). That is tried for a minute, and
@@ -156,7 +156,7 @@ const AT_ONCE = 5;
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
   const unconfirmed = new Set<Rotation>();
-  const few = pLimit(AT_ONCE);
+  const limit = pLimit(CONCURRENT_REVERTS);
 
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
@@ -164,20 +164,20 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
   };
   const keepReverting = async (rotation: Rotation): Promise<void> => {
     unconfirmed.add(rotation);
-    for (const oldest of unconfirmed) if (unconfirmed.size > CAPACITY) unconfirmed.delete(oldest);
-    const end = monotonicTime() + PATIENCE_MS;
+    for (const oldest of unconfirmed) if (unconfirmed.size > MAX_UNCONFIRMED) unconfirmed.delete(oldest);
+    const end = monotonicTime() + REVERT_PERIOD_MS;
     const isWaiting = () => unconfirmed.has(rotation) && monotonicTime() < end;
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);
     };
-    while (isWaiting()) await few(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
+    while (isWaiting()) await limit(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
   /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted: then perhaps no client has the session's current token, and it must not be used */
   const revertAllOf = async (sessionId: string): Promise<void> => {
     for (const rotation of unconfirmed) if (rotation.sessionId === sessionId) await revert(rotation);
   };
-  const orKeepReverting = async <Result>(rotation: Rotation, call: Promise<Result>): Promise<Result> => {
+  const revertOnFailure = async <Result>(rotation: Rotation, call: Promise<Result>): Promise<Result> => {
     try {
       return await call;
     } catch (error) {
@@ -194,8 +194,8 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     },
     async rotate(rotation) {
       await revertAllOf(rotation.sessionId);
-      return orKeepReverting(rotation, store.rotate(rotation));
+      return revertOnFailure(rotation, store.rotate(rotation));
     },
-    revert: (rotation) => orKeepReverting(rotation, store.revert(rotation)),
+    revert: (rotation) => revertOnFailure(rotation, store.revert(rotation)),
   };
 };

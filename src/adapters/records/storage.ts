@@ -62,7 +62,6 @@ export type Calls = Omit<Records, 'unit' | 'isUnit'>;
 /** Runs work in one transaction, which commits when the work resolves, and rolls back when it rejects. */
 export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
 
-/** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
   /** Whether the store has refused a call. Then no other is sent: MariaDB and MySQL may have ended the transaction, and would store later changes. */
@@ -76,21 +75,21 @@ type Run = {
   readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
 
-const MOST_RUNS = 10;
-const LONGEST_PAUSE_MS = 100;
+const MAX_RUNS = 10;
+const MAX_PAUSE_MS = 100;
 
 /** The unit to which the running code belongs. Callbacks that run after the end of a unit do not belong to it. */
 const units = new AsyncLocalStorage<Run>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
-const misused = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
-const nested = async (): Promise<never> => {
-  throw misused('a transaction within another');
+const misuse = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
+const rejectNested = async (): Promise<never> => {
+  throw misuse('a transaction within another');
 };
 
 /** Pauses before a unit is repeated: longer after each run, and for a random time, so that another unit can get its locks first. */
-const afterConflict = (runs: number): Promise<void> =>
-  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
+const pauseAfterConflict = (runs: number): Promise<void> =>
+  pause(Math.min(MAX_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
 
 /**
  * Makes the records of a store from its calls. Repeats a unit after a conflict. Refuses a unit within another: the inner one could wait for the outer one
@@ -102,21 +101,21 @@ export const recordsOver = (
   transact: Transact,
   { pipelines = false }: { readonly pipelines?: boolean } = {},
 ): Records => ({
-  ...eachCall(calls, async (call) => {
-    if (isInUnit()) throw misused('a unit uses records that are not its own');
+  ...wrapCalls(calls, async (call) => {
+    if (isInUnit()) throw misuse('a unit uses records that are not its own');
     return call();
   }),
   async unit(work) {
-    if (isInUnit()) return nested();
+    if (isInUnit()) return rejectNested();
     for (let runs = 1; ; runs += 1) {
       const inTurn: Run['inTurn'] = pipelines ? (call) => call() : pLimit(1);
       const run: Run = { isOver: false, hasRefused: false, hasConflict: false, unanswered: new Set(), inTurn };
       try {
-        return await transact((inside) => inRun(run, () => work(insideOf(inside, run))));
+        return await transact((inside) => runWork(run, () => work(recordsOfRun(inside, run))));
       } catch (error) {
         const isConflict = run.hasConflict || error instanceof ConflictError;
-        if (isConflict && runs < MOST_RUNS) {
-          await afterConflict(runs);
+        if (isConflict && runs < MAX_RUNS) {
+          await pauseAfterConflict(runs);
           continue;
         }
         // `error` may be an error of the rollback, which says less than the error that has caused it.
@@ -126,7 +125,7 @@ export const recordsOver = (
   },
 });
 
-const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
+const runWork = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
   units.run(run, async () => {
     try {
       const result = await work().finally(() => untilAnswered(run));
@@ -147,21 +146,21 @@ const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
 };
 
 /** The records of a unit. After a refused call, all later calls fail; if it was refused for a violation, with a conflict, and the unit is repeated. */
-const insideOf = (inside: Calls, run: Run): Records => ({
+const recordsOfRun = (inside: Calls, run: Run): Records => ({
   isUnit: true,
-  ...eachCall(lockingOnce(inside), async (call) => {
-    if (run.isOver) throw misused('a transaction that is over');
-    const outcome = outcomeOf(call, run);
+  ...wrapCalls(withCachedLocks(inside), async (call) => {
+    if (run.isOver) throw misuse('a transaction that is over');
+    const outcome = executeInOrder(call, run);
     run.unanswered.add(outcome);
     const forget = () => void run.unanswered.delete(outcome);
     outcome.then(forget, forget);
     return outcome;
   }),
-  unit: nested,
+  unit: rejectNested,
 });
 
 /** Calls fail in the order in which they were made, so that the first error that the work gets is the error of the refused call. */
-const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
+const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
   const earlier = [...run.unanswered];
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
@@ -184,7 +183,7 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
 };
 
 /** `lock` reads a row only once if the unit has not changed its table since. The other calls stay as they are. */
-const lockingOnce = (inside: Calls): Calls => {
+const withCachedLocks = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, Promise<unknown>>>();
   // All tables, since removing a user also removes rows of other tables.
   const forget = (table: TableName): void => {
@@ -212,12 +211,12 @@ const lockingOnce = (inside: Calls): Calls => {
   };
 };
 
-const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
-  insert: (...given) => make(() => calls.insert(...given)),
-  list: (...given) => make(() => calls.list(...given)),
-  replace: (...given) => make(() => calls.replace(...given)),
-  remove: (...given) => make(() => calls.remove(...given)),
-  lock: (...given) => make(() => calls.lock(...given)),
+const wrapCalls = (calls: Calls, wrap: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
+  insert: (...given) => wrap(() => calls.insert(...given)),
+  list: (...given) => wrap(() => calls.list(...given)),
+  replace: (...given) => wrap(() => calls.replace(...given)),
+  remove: (...given) => wrap(() => calls.remove(...given)),
+  lock: (...given) => wrap(() => calls.lock(...given)),
 });
 
 /** The stores over records. @param users the repository of an application with a table of users of its own. Sessions use it, too. */
@@ -241,7 +240,7 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
 });
 
 /** A storage whose `tell` calls the listeners: outside of units at once, within a unit after it was committed. */
-export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
+export const storageWithListeners = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
   ...stores,
   tell: (listen) => listen(listeners),
   transactions: {

@@ -16,18 +16,18 @@ const toUserRow = (user: User): UserRow => ({
 export const toUser = ({ usernameKey: _key, version: _version, ...user }: UserRow & Partial<Stored<'users'>>): User =>
   user;
 
-const namingDuplicate = (error: unknown): never => {
+const throwDuplicateUser = (error: unknown): never => {
   if (violates(error, 'users_username')) throw duplicateUser('username', 'users_username');
   if (violates(error, 'users_email')) throw duplicateUser('email', 'users_email');
   throw error;
 };
 
 /** The columns that a search for users compares. Each has a unique index. */
-const NAMES = ['usernameKey', 'email'] as const;
+const SEARCHED_COLUMNS = ['usernameKey', 'email'] as const;
 
 /** The name by which a user is listed: the first, in alphabetical order, of the names that begin with the text. */
 const listedName = (row: UserRow, text: string): string | undefined =>
-  NAMES.map((column) => row[column])
+  SEARCHED_COLUMNS.map((column) => row[column])
     .filter((name) => name.startsWith(text))
     .sort()[0];
 
@@ -38,7 +38,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
   // The list starts again at the beginning if the user `after`, the last one of the former page, was removed or renamed.
   for (let from = last === null ? undefined : listedName(last, text); ; ) {
     const pages = await Promise.all(
-      NAMES.map(async (column) => {
+      SEARCHED_COLUMNS.map(async (column) => {
         const range = [column, from === undefined ? '>=' : '>', from ?? text] as const;
         const rows = await records.list('users', { range, order: [column], limit });
         return rows.map((row) => ({ row, name: row[column] }));
@@ -47,8 +47,8 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
     // A full page is complete only up to its last name. So both together are complete up to the first of these names.
     const [end] = pages.flatMap((page) => page[limit - 1]?.name ?? []).sort();
     const complete = pages.flat().filter(({ name }) => end === undefined || name <= end);
-    const once = complete.filter(({ row, name }) => name === listedName(row, text));
-    found.push(...once.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => toUser(row)));
+    const withoutDuplicates = complete.filter(({ row, name }) => name === listedName(row, text));
+    found.push(...withoutDuplicates.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => toUser(row)));
     if (found.length >= limit || !end?.startsWith(text)) return found.slice(0, limit);
     from = end;
   }
@@ -96,7 +96,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
   const found = (row: UserRow | null): User | null => row && toUser(row);
   const findBy = async (equal: Equal<'users'>) => found(await findStored(records, 'users', equal));
   return {
-    add: (user) => records.insert('users', toUserRow(user)).catch(namingDuplicate),
+    add: (user) => records.insert('users', toUserRow(user)).catch(throwDuplicateUser),
     findById: (id) => findBy({ id }),
     findByUsername: (username) => findBy({ usernameKey: canonicalUsername(username) }),
     findByEmail: (email) => findBy({ email: canonicalEmail(email) }),
@@ -116,7 +116,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
       const changed = changeRow(records, 'users', { id }, (row) =>
         isExpected(row) ? toUserRow({ ...row, ...change, updatedAt: now }) : null,
       );
-      return found(await changed.catch(namingDuplicate));
+      return found(await changed.catch(throwDuplicateUser));
     },
     lock: async (id) => found(await records.lock('users', { id })),
     async remove(id) {

@@ -21,12 +21,12 @@ export const connectCluster = (
     // The name is not replaced by an address, since TLS has to verify the name.
     dnsLookup: (address, callback) => callback(null, address),
   });
-  connectEarly(cluster);
+  connectAllNodes(cluster);
   return cluster;
 };
 
 /** Connects to all nodes, also to replicas, which may become masters. ioredis would connect with the first command, and reject others meanwhile. */
-const connectEarly = (cluster: Cluster): void => {
+const connectAllNodes = (cluster: Cluster): void => {
   const connect = (nodes: readonly Redis[]): void => {
     if (cluster.status !== 'ready') return;
     for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
@@ -49,15 +49,15 @@ export const pingCluster = async (cluster: Cluster): Promise<void> => {
 };
 
 /** The lines that CLUSTER INFO has while every slot has a working master. */
-const HEALTHY = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
+const HEALTHY_LINES = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
 
 /** A script that writes nothing. Because of its first line, Redis 7 refuses it whenever it would refuse a write: NOREPLICAS, READONLY, OOM and MISCONF. */
-const MAY_WRITE = '#!lua\nreturn 1';
+const WRITE_CHECK_SCRIPT = '#!lua\nreturn 1';
 
 const assertServing = async (master: Redis): Promise<void> => {
   const report = String(await master.cluster('INFO')).split('\r\n');
-  if (!HEALTHY.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
-  await master.eval(MAY_WRITE, 0).catch((error: Error) => {
+  if (!HEALTHY_LINES.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
+  await master.eval(WRITE_CHECK_SCRIPT, 0).catch((error: Error) => {
     // Redis 6 cannot compile the script, so of such a master only its response is checked.
     if (!error.message.startsWith('ERR Error compiling script')) throw error;
   });

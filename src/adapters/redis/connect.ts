@@ -5,7 +5,7 @@ import { onResponseTimeout, withResponseTimeout } from '../limits/time-limits.ts
 import { LoggableError, reasonOf } from '../log/redact-error.ts';
 import { leafSpan } from '../tracing/spans.ts';
 import { connectCluster } from './cluster.ts';
-import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
+import { databaseNumberIn, hostOf, isSentinelUrl, masterNameIn } from './url.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -13,7 +13,7 @@ export type RedisClient = Redis | Cluster;
 const COMMAND_TIMEOUT = 250;
 
 /** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
-const SILENCE = 5_000;
+const SILENCE_TIMEOUT = 5_000;
 
 /** After a failover, the old master refuses writes, but does not close its connections. A new connection may lead to the new master. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
@@ -39,11 +39,11 @@ export const connectRedis = (
   }: ConnectionOptions = {},
 ): RedisClient => {
   const [url = ''] = urls;
-  const options = { ...accessOf(url), maxRetriesPerRequest: 0, socketTimeout: SILENCE };
+  const options = { ...commonOptionsOf(url), maxRetriesPerRequest: 0, socketTimeout: SILENCE_TIMEOUT };
   const retries = { retryStrategy, sentinelRetryStrategy: retryStrategy, reconnectOnError: isReadOnly };
   const redis = asCluster
     ? connectCluster(addressesOf(urls), options, retryStrategy)
-    : new Redis({ ...options, ...retries, enableOfflineQueue: false, ...serverOf(urls) });
+    : new Redis({ ...options, ...retries, enableOfflineQueue: false, ...serverOptionsOf(urls) });
   if (redis instanceof Cluster) redis.on('+node', (node: Redis) => limitCommands(node, commandTimeout));
   else limitCommands(redis, commandTimeout);
   logFailures(redis, logger);
@@ -60,7 +60,7 @@ const addressesOf = (urls: readonly string[]) =>
   });
 
 /** The credentials, TLS and address family, which all URLs have in common. */
-const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'family' | 'tls'> => {
+const commonOptionsOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'family' | 'tls'> => {
   const { username, password, searchParams } = new URL(url);
   const family = searchParams.get('family');
   return {
@@ -72,16 +72,16 @@ const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'fa
 };
 
 /** The options by which ioredis finds one server: its address, or the sentinels that know it. */
-const serverOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> => {
+const serverOptionsOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> => {
   const [url = ''] = urls;
   const addresses = addressesOf(urls);
-  const db = databaseIn(url);
+  const db = databaseNumberIn(url);
   if (!isSentinelUrl(url)) return { ...addresses[0], db };
   const { searchParams } = new URL(url);
   return {
     ...SENTINEL_TIMEOUTS,
     db,
-    name: masterIn(url),
+    name: masterNameIn(url),
     sentinels: addresses,
     sentinelUsername: searchParams.get('sentinel_username') ?? undefined,
     sentinelPassword: searchParams.get('sentinel_password') ?? undefined,
@@ -101,7 +101,7 @@ const limitCommands = (redis: Redis, timeout: number): void => {
     const cancel = onResponseTimeout(timeout, () => {
       if (!command.isSettled) command.reject(new Error('Command timed out'));
     });
-    if (stream === undefined) writeTogether(redis.stream);
+    if (stream === undefined) writeOncePerTurn(redis.stream);
     const { name } = command;
     leafSpan(name, { 'db.system.name': 'redis', 'db.operation.name': name }, () => command.promise).then(
       cancel,
@@ -112,7 +112,7 @@ const limitCommands = (redis: Redis, timeout: number): void => {
 };
 
 /** Writes all commands of one turn of the event loop with one system call. `enableAutoPipelining` of ioredis would take more time than it saves. */
-const writeTogether = (socket: Redis['stream'] | undefined): void => {
+const writeOncePerTurn = (socket: Redis['stream'] | undefined): void => {
   if (socket === undefined || socket.writableCorked > 0) return;
   socket.cork();
   setImmediate(() => socket.uncork());
@@ -125,7 +125,7 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
     logged = new Set();
   });
   redis.on('error', (failure: Error) => {
-    const error = explained(failure);
+    const error = withoutAddresses(failure);
     const reason = reasonOf(error);
     logger[logged.has(reason) ? 'debug' : 'warn']({ err: error }, 'the connection to Redis failed');
     logged.add(reason);
@@ -136,12 +136,12 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
 export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<void> => {
   const noResponse = () => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
   await withResponseTimeout(timeout, once(redis, 'ready'), noResponse).catch((error) => {
-    throw explained(error);
+    throw withoutAddresses(error);
   });
 };
 
 /** Replaces the message of ioredis that quotes addresses of sentinels and their last reply. Only the code of this reply is kept. */
-const explained = (error: Error): Error => {
+const withoutAddresses = (error: Error): Error => {
   if (!error.message.startsWith('All sentinels are unreachable')) return error;
   const [, code] = / Last error: ([A-Z]{3,32}) /.exec(error.message) ?? [];
   return Object.assign(new LoggableError('no sentinel names the master'), { code });

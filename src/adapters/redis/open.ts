@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { reasonOf } from '../log/redact-error.ts';
 import { connectMasters } from './cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './connect.ts';
-import { databaseIn, isSentinelUrl } from './url.ts';
+import { databaseNumberIn, isSentinelUrl } from './url.ts';
 
 export type { RedisClient } from './connect.ts';
 
@@ -46,7 +46,7 @@ const open = async (
     throw databaseNumberError();
   }
   redis.disconnect();
-  if (!urls.every((url) => databaseIn(url) === 0)) throw databaseNumberError();
+  if (!urls.every((url) => databaseNumberIn(url) === 0)) throw databaseNumberError();
   return open(urls, logger, { ...options, asCluster: true });
 };
 

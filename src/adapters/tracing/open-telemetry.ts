@@ -32,19 +32,19 @@ const EXPORTERS = {
   'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),
 } as const;
 
-const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+const SPAN_KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
 /** Spans that may wait to be sent. Each takes about two kilobytes. */
 const MAX_WAITING = 4_096;
-const BATCH = 512;
+const BATCH_SIZE = 512;
 /** Milliseconds for all attempts to send a batch. The exporter restarts the time with each byte of an answer. */
-const TIMEOUT = 2_000;
+const SEND_TIMEOUT = 2_000;
 /** Milliseconds after which a batch counts as lost, however slowly its answer arrives. */
-const GIVE_UP = 2_500;
+const BATCH_TIMEOUT = 2_500;
 /** Milliseconds to send the waiting spans when the service stops. */
 const CLOSE_TIMEOUT = 3_000;
 /** Milliseconds that spans wait for a full batch. */
-const DELAY = 1_000;
+const BATCH_DELAY = 1_000;
 
 /** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is not among the dependencies. */
 const SENT = 0;
@@ -56,7 +56,7 @@ export const openTelemetry = async (
   const { version, ratio, followsCaller, onLost, onSent } = options;
   const { OTLPTraceExporter } = await EXPORTERS[options.protocol]();
   let waiting = 0;
-  const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: TIMEOUT });
+  const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT });
   const exporter: SpanExporter = {
     export: (spans, done) => {
       const settle = (error?: unknown): void => {
@@ -69,13 +69,13 @@ export const openTelemetry = async (
       const sent = new Promise<void>((resolve, reject) => {
         otlp.export(spans, ({ code, error }) => (code === SENT ? resolve() : reject(error ?? new Error('not sent'))));
       });
-      withResponseTimeout(GIVE_UP, sent, () => new Error('late')).then(() => settle(), settle);
+      withResponseTimeout(BATCH_TIMEOUT, sent, () => new Error('late')).then(() => settle(), settle);
     },
     shutdown: () => otlp.shutdown(),
   };
   const batches = new BatchSpanProcessor({
     exporter,
-    ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY },
+    ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH_SIZE, scheduledDelayMillis: BATCH_DELAY },
   });
   const processor: SpanProcessor = {
     onStart: () => undefined,
@@ -97,7 +97,7 @@ export const openTelemetry = async (
         parent === undefined
           ? ROOT_CONTEXT
           : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED, isRemote });
-      const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, context);
+      const span = tracer.startSpan(name, { kind: SPAN_KINDS[kind], attributes }, context);
       const { traceId, spanId } = span.spanContext();
       return {
         traceId,

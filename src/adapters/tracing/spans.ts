@@ -9,7 +9,6 @@ export type TraceParent = {
   readonly traceId: string;
   /** The parent of the spans that follow: 16 hexadecimal digits. */
   readonly spanId: string;
-  /** `SAMPLED`, `RANDOM` or both. */
   readonly flags: number;
 };
 
@@ -17,11 +16,11 @@ export const SAMPLED = 1;
 /** The flag of Trace Context Level 2 that says that the right half of the trace id is random. */
 const RANDOM = 2;
 
-const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
 /** Reads the header `traceparent`. @returns `undefined` if it is not valid */
 export const readTraceParent = (header: string): TraceParent | undefined => {
-  const [, version, traceId, spanId, flags, more] = FORM.exec(header) ?? [];
+  const [, version, traceId, spanId, flags, more] = TRACE_PARENT.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, flags: Number.parseInt(`${flags}`, 16) & (SAMPLED | RANDOM) };
 };
@@ -30,16 +29,16 @@ export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): strin
   `00-${traceId}-${spanId}-0${flags}`;
 
 /** Random bytes, read from the system in a block, which takes less time than reading them for each id. */
-const store = Buffer.alloc(4_096);
-let used = store.length;
+const randomPool = Buffer.alloc(4_096);
+let used = randomPool.length;
 
 const randomHex = (bytes: number): string => {
-  if (used + bytes > store.length) {
-    randomFillSync(store);
+  if (used + bytes > randomPool.length) {
+    randomFillSync(randomPool);
     used = 0;
   }
   used += bytes;
-  return store.toString('hex', used - bytes, used);
+  return randomPool.toString('hex', used - bytes, used);
 };
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
@@ -83,10 +82,10 @@ export const recordSpans = (given: SpanRecorder): (() => void) => {
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
   if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
-  return recorder.samples(caller) ? started(recorder, ['HTTP', 'server', {}, caller]) : unrecorded(caller);
+  return recorder.samples(caller) ? startTrace(recorder, ['HTTP', 'server', {}, caller]) : unrecordedTrace(caller);
 };
 
-const unrecorded = (caller?: TraceParent): Trace =>
+const unrecordedTrace = (caller?: TraceParent): Trace =>
   caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
 /** A new trace. Its ids are made when one of them is read, since most requests neither log nor call another program. */
@@ -109,13 +108,13 @@ class UnrecordedTrace implements Trace {
   }
 }
 
-const started = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
+const startTrace = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
   const span = by.start(...given);
   const [, , , parent] = given;
   return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };
 
-export const inTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
+export const runInTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
 
 /** The header by which a request to another program belongs to the trace of the running code; none outside of a trace. */
 export const traceHeaders = (): { readonly traceparent?: string } => {
@@ -138,8 +137,8 @@ export const span = <Result>(
   kind: SpanKind = 'client',
 ): Promise<Result> => {
   if (recorder === null || traces.getStore() !== undefined) return innerSpan(name, attributes, work, kind);
-  if (!recorder.samples()) return inTrace(unrecorded(), () => work(noop));
-  return ended(started(recorder, [name, kind, attributes]), work);
+  if (!recorder.samples()) return runInTrace(unrecordedTrace(), () => work(noop));
+  return runAndEnd(startTrace(recorder, [name, kind, attributes]), work);
 };
 
 /** As `span`, for a step that means nothing without its trace, such as a transaction: it never begins a trace. */
@@ -151,7 +150,7 @@ export const innerSpan = <Result>(
 ): Promise<Result> => {
   const parent = recorder === null ? undefined : traces.getStore();
   if (recorder === null || parent === undefined || parent.span === null) return work(noop);
-  return ended(started(recorder, [name, kind, attributes, parent]), work);
+  return runAndEnd(startTrace(recorder, [name, kind, attributes, parent]), work);
 };
 
 /** As `innerSpan`, for work in which no other span begins, such as a statement: it saves the time of an asynchronous context of its own. */
@@ -167,24 +166,24 @@ export const leafSpan = <Result>(
   const result = work();
   result.then(
     () => span.end(),
-    (error) => fail(span, error),
+    (error) => endWithError(span, error),
   );
   return result;
 };
 
-const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
+const runAndEnd = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
   const { span } = trace;
   try {
-    const result = await inTrace(trace, () => work((attributes) => span?.set(attributes)));
+    const result = await runInTrace(trace, () => work((attributes) => span?.set(attributes)));
     span?.end();
     return result;
   } catch (error) {
-    if (span !== null) fail(span, error);
+    if (span !== null) endWithError(span, error);
     throw error;
   }
 };
 
-const fail = (span: RecordedSpan, error: unknown): void => {
+const endWithError = (span: RecordedSpan, error: unknown): void => {
   const { code, type } = error instanceof AppError ? { code: error.code, type: '' } : redactError(error, 0);
   span.set({ 'error.type': String(code ?? type) });
   span.end();

@@ -4,7 +4,7 @@ import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
 
 /** SimpleWebAuthn has some 300 modules, so it is loaded only when the first passkey is verified. */
-const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
+const loadLibrary = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
 export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
   const expected = (challenge: string) => ({
@@ -21,8 +21,8 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : null;
     },
     async verifyNew(credential, challenge, mediation) {
-      const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await load();
-      return unlessRefused(async () => {
+      const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await loadLibrary();
+      return nullIfRefused(async () => {
         if (isFramed(credential)) return null;
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
         // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by none, since SimpleWebAuthn would
@@ -55,11 +55,11 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       });
     },
     async verifyUse(credential, challenge, { credentialId, publicKey, userHandle }) {
-      const [{ verifyAuthenticationResponse }] = await load();
-      return unlessRefused(async () => {
+      const [{ verifyAuthenticationResponse }] = await loadLibrary();
+      return nullIfRefused(async () => {
         if (credential.id !== credentialId || isFramed(credential)) return null;
-        const { userHandle: shown, ...response } = credential.response;
-        if ((shown || userHandle) !== userHandle) return null;
+        const { userHandle: presentedHandle, ...response } = credential.response;
+        if ((presentedHandle || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...idsOf(credential), response },
           ...expected(challenge),
@@ -90,7 +90,7 @@ const isFramed = ({ response }: Pick<NewCredential | UsedCredential, 'response'>
   (readClientData(response.clientDataJSON)?.crossOrigin ?? false) !== false;
 
 /** `null` if the verification throws: SimpleWebAuthn throws errors of many kinds for credentials that it refuses. */
-const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
+const nullIfRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
   try {
     return await verify();
   } catch {

@@ -119,7 +119,7 @@ const hasSession = async (deps: Service, { sessions }: Stores, userId: string, v
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends the ways in from before the first proof of the address, and sets the language anew. Imported apps stay: they are the owner's, and only second factors. */
+/** Ends the ways in from before the first proof of the address, and sets the language anew. Imported apps stay: they are the owner's, and no way in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,

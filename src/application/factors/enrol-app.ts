@@ -19,7 +19,7 @@ import { removeRow } from '../storage/rows.ts';
 /** An authenticator app that waits for its first code. Its secret is shown only once. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
 
-/** Adds an authenticator app in place of one that was never confirmed, in a transaction that has locked the user. */
+/** Adds an authenticator app, and removes one that was never confirmed, in a transaction that has locked the user. */
 export const addApp = async (
   { ids, secrets, clock }: Service,
   stores: Stores,
@@ -39,7 +39,7 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** Locked in this transaction, in which the first code of the apps was used. */
+  /** The user, whom this transaction has locked. It has also used up the first code of the apps. */
   readonly user: User;
   readonly appIds: readonly string[];
   readonly sessionId: string;
@@ -57,7 +57,7 @@ export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessi
   return codes;
 };
 
-/** In a transaction that has locked the user. @returns the new recovery codes. */
+/** Replaces the recovery codes of a user, in a transaction that has locked the user. @returns the new recovery codes. */
 export const replaceCodes = async ({ secrets }: Service, { records }: Stores, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(secrets.random()));
   const hashes = codes.map((code) => secrets.hashOf(canonicalRecoveryCode(code) ?? code));

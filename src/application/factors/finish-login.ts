@@ -47,7 +47,7 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
   return { methods, enrol, expiresAt: pending.expiresAt, challenge };
 };
 
-/** Whether the user of a pending log-in adds a factor instead of presenting one: only if there is none. */
+/** Whether the user of a pending log-in adds a factor instead of presenting one: only a user who has none does. */
 const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
@@ -64,11 +64,11 @@ export const startPendingApp =
   };
 
 type FinishLoginInput = ClientContext & {
-  /** As the browser presents them. */
+  /** The texts of pending log-ins that the browser presents. */
   readonly pendingLogins: readonly string[];
   /** A code of a mail finishes a log-in on a new device, which is then remembered. */
   readonly factor: PresentedFactor | { readonly mailCode: string };
-  /** Whether the device needs no second factor from now on. Without effect for a user who has only passkeys. */
+  /** Whether the device needs no second factor from now on. It has no effect for a user who has only passkeys. */
   readonly remember?: boolean | undefined;
 };
 
@@ -86,9 +86,9 @@ export const finishLogin =
     const { origin, verified } = client;
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
-    const own = verified.find(({ claims }) => claims.sub === user.id);
+    const token = verified.find(({ claims }) => claims.sub === user.id);
     const enrols = await mayEnrol(deps, deps.records, user);
-    const presentation = { user, attempts: codeAttempts(user, own), origin };
+    const presentation = { user, attempts: codeAttempts(user, token), origin };
     const verify = enrols ? verifyFirstCode : verifyFactor;
     const { method, use } = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
     const authentications = [
@@ -100,7 +100,7 @@ export const finishLogin =
       if (enrols !== (await mayEnrol(deps, stores.records, locked)))
         throw invalidSecondFactor('the factors of the user have changed');
       await usePendingLogin(stores, pending);
-      // The session is stored first, so that the mail about the log-in can also undo what it adds.
+      // The session is stored first, so that the link in the mail about the log-in also undoes the factor that is added below.
       const opened = await store(locked);
       await use(stores);
       const appIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];

@@ -62,7 +62,7 @@ export const makeRecoveryCodes =
       return codes;
     });
 
-/** Removes an authenticator app. With the last one, the recovery codes go, and log-ins need no second factor any more. */
+/** Removes an authenticator app. With the last app, it also removes the recovery codes, and log-ins need no second factor any more. */
 export const removeApp =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
@@ -89,10 +89,10 @@ const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reaso
 
 type ReEncryptDeps = { readonly records: Records; readonly factorSecrets: FactorSecrets };
 
-/** How many secrets were encrypted anew, had the current key before, and cannot be decrypted. */
+/** How many secrets were encrypted anew, how many had the current key before, and how many cannot be decrypted. */
 type Counts = { changed: number; current: number; undecryptable: number };
 
-/** Encrypts the secrets of all factors with the current key. What cannot be decrypted stays as it is. */
+/** Encrypts the secrets of all factors with the current key. A secret that cannot be decrypted stays as it is. */
 export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<Counts>> => {
   const counts: Counts = { changed: 0, current: 0, undecryptable: 0 };
   for await (const factor of rowsOf(deps.records, 'factors')) {

@@ -57,7 +57,7 @@ const useChallenge = async ({ records }: Stores, { value, expiresAt }: Pick<Chal
   if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
-/** A passkey that a user has presented. `usePasskey` has to use its challenge up. */
+/** A passkey that a user has presented. Whoever gets it has to call `usePasskey`, which uses the challenge up. */
 type VerifiedPasskey = {
   readonly passkey: Passkey;
   readonly use: VerifiedUse;
@@ -65,7 +65,7 @@ type VerifiedPasskey = {
   readonly method: Extract<Method, 'passkey' | 'verified-passkey'>;
 };
 
-/** @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey. */
+/** @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND for an unknown passkey. */
 export const verifyPasskey = async (deps: Service, credential: UsedCredential): Promise<VerifiedPasskey> => {
   const challenge = openChallenge(deps, credential, 'passkey-use');
   const passkey = await findPasskey(deps.records, credential.id);
@@ -78,8 +78,8 @@ export const verifyPasskey = async (deps: Service, credential: UsedCredential): 
 const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Records the use of a passkey, in a transaction that has locked its user. A counter that went back is accepted, since nobody knows which of the two
- * devices is the owner's (WebAuthn Level 3 §7.2), and the user is notified.
+ * Records the use of a passkey, in a transaction that has locked its user. If the counter went back, the user is notified, and the log-in goes on: the
+ * service cannot know which of the two devices is the owner's (WebAuthn Level 3 §7.2).
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
@@ -118,11 +118,11 @@ export const logInWithPasskey =
     });
   };
 
-export type BegunPasskeyRegistration = {
+export type PasskeyRegistration = {
   readonly challenge: string;
   readonly userHandle: string;
   readonly username: string;
-  /** The passkeys that the user has. Their authenticators make no second one. */
+  /** The passkeys that the user has, so that their authenticators make no second one. */
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
 
@@ -167,16 +167,16 @@ export const addPasskey =
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
       const hasCodes = (await codesOf(stores.records, userId)).length > 0;
-      const isAlone = !hasCodes && (await hasOnlyPasskeys(deps, stores.records, user));
-      const recoveryCodes = isAlone ? await replaceCodes(deps, stores, userId) : null;
-      const added = [passkey.id, ...(isAlone ? await codesOf(stores.records, userId) : [])];
-      if (isAlone) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);
+      const isOnlyWay = !hasCodes && (await hasOnlyPasskeys(deps, stores.records, user));
+      const recoveryCodes = isOnlyWay ? await replaceCodes(deps, stores, userId) : null;
+      const added = [passkey.id, ...(isOnlyWay ? await codesOf(stores.records, userId) : [])];
+      if (isOnlyWay) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);
       await recordChange(deps, stores, { kind: 'passkey-added', user, sessionId, origin, added });
       return { ...listedPasskey(passkey), ...(recoveryCodes && { recoveryCodes }) };
     });
   };
 
-/** Two registrations that were begun before the first passkey have different handles. The one that ends first counts. */
+/** Two registrations that began before the user had a passkey have different user handles. Only the one that ends first is accepted. */
 const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {
   if (existing.some((other) => other.userHandle !== userHandle)) throw invalidPasskey('the user has another handle');
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
@@ -199,7 +199,7 @@ export const renamePasskey = (deps: Service) => (caller: Caller, id: string, nam
     return listedPasskey(renamed);
   });
 
-/** The passkeys that are left, so that the browser can hide the others. */
+/** The passkeys that the user still has, so that the browser can hide all others. */
 export type AcceptedPasskeys = { readonly userHandle: string; readonly credentialIds: readonly string[] };
 
 export const removePasskey =

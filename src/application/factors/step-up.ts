@@ -36,8 +36,8 @@ type StepUpInput = CallerWithToken &
   };
 
 /**
- * Raises the session of a request whose user presents the password or a factor again. A proof binds the session to its key.
- * @returns the next tokens. There is a refresh token if the request presents the current one, and the session has no key.
+ * Raises the session of a request whose user presents the password or a factor again. If the request has a proof, the session is bound to the proven key.
+ * @returns the next tokens; with a refresh token if the request presents the current refresh token, and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>

@@ -24,18 +24,18 @@ import { type SignIn, signIn } from './sign-in.ts';
 /** Milliseconds in which a user has to come back from the provider. */
 export const START_LIFETIME = 10 * 60_000;
 
-/** The purpose of a sign-in. The browser keeps it encrypted while the user is at the provider, and not in a URL. */
+/** The purpose of a sign-in. The browser keeps it encrypted, in no URL, while the user is at the provider. */
 export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
   readonly provider: string;
   readonly locale?: string | undefined;
-  /** The user who links an identity. Without it, the sign-in is a log-in. */
+  /** The user who links an identity. Without a caller, the sign-in is a log-in. */
   readonly caller?: Caller | undefined;
-  /** Where the browser goes afterwards, and after an error. */
+  /** The URLs to which the browser goes after a success, and after an error. */
   readonly to?: string | undefined;
   readonly errorTo?: string | undefined;
 };
 
-export type Start = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
+export type SignInStart = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
 
 /** The kinds of texts that the browser keeps encrypted. */
 const START_KIND = 'sign-in';
@@ -52,25 +52,25 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
   const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
-  const start: Start = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
+  const start: SignInStart = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
   return { url, state, sealed: secrets.encrypt(JSON.stringify([START_KIND, start]), start.startedAt + START_LIFETIME) };
 };
 
-/** The sign-ins that a browser has begun. @param texts as it presents them. */
-export const openStarts = (deps: Service, texts: readonly string[]) =>
-  openSealed<[Start]>(deps, texts, START_KIND).flat();
+/** The sign-ins that a browser has begun. @param texts as the browser presents them. */
+export const openSignInStarts = (deps: Service, texts: readonly string[]) =>
+  openSealed<[SignInStart]>(deps, texts, START_KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
 /**
- * Finishes a sign-in once, whatever comes of it: links the identity that the provider states, or logs in with it.
+ * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
  * @param answer the query of the callback.
  * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
   return async (
-    { provider, secrets, startedAt, caller, invitation, extra }: Start,
+    { provider, secrets, startedAt, caller, invitation, extra }: SignInStart,
     answer: string,
     device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
     cancellation: Cancellation = NEVER_CANCELLED,
@@ -94,11 +94,11 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links the identities that a browser has kept to the account of its log-in, if that still has the same address and password. An identity that
- * was removed since, or cannot be linked, is ignored.
+ * Links the identities that a browser has kept to the account of its log-in, if the account still has the same address and password. An identity
+ * that was removed since, or cannot be linked, is ignored.
  * @param texts as the browser presents them.
  */
-export const linkKept = (deps: Service) => {
+export const linkKeptIdentities = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
     const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
@@ -118,7 +118,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** Locks a user whose session is stepped up. The callback of a provider has no guard, so that is checked here. */
+/** Locks a user whose session is stepped up. It checks this itself, since the callback of a provider has no guard. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
@@ -127,8 +127,8 @@ const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) =>
 };
 
 /**
- * Links an identity to the user of a session; a second time has no effect. If the provider has verified the address of the account, it is proven: the
- * user has both the account and the mailbox.
+ * Links an identity to the user of a session; a second time has no effect. If the provider has verified the address of the account, the address counts as
+ * proven: the user has both the account and the mailbox.
  */
 export const linkIdentity =
   (deps: Service) =>

@@ -26,7 +26,7 @@ import type { Stores } from '../storage/records.ts';
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };
 
-/** The account has changed since the sign-in was decided, so it is decided once more. */
+/** The account has changed since the sign-in was decided, so that the decision has to be made again. */
 class StaleDecision extends Error {}
 
 /**
@@ -50,7 +50,7 @@ export const signIn = (deps: Service) => {
 const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTaken(error);
 
 const signInOnce = (deps: Service) => {
-  const registering = registerByPolicy(deps);
+  const register = registerByPolicy(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
     const linked = await findIdentity(deps.records, identity);
@@ -60,7 +60,7 @@ const signInOnce = (deps: Service) => {
     if (user !== null) return logIn(deps, { user, isLinked: linked !== null }, input, cancellation);
     if (linked !== null) throw new StaleDecision();
     if (email === null) throw registrationRefused('The provider has stated no email address. Register in another way.');
-    const registered = await registering({ ...input, email }, cancellation);
+    const registered = await register({ ...input, email }, cancellation);
     if (registered === null) throw new AppError('AUTH_EMAIL_UNVERIFIED');
     return registered;
   };
@@ -69,7 +69,7 @@ const signInOnce = (deps: Service) => {
 const registrationRefused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/** The user with the address of an identity that is not linked. Unless the provider has verified the address, this shows nothing about it. */
+/** The user with the address of an identity that is not linked. If users have to verify addresses, one that the provider has not verified is not looked up. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
@@ -92,7 +92,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
-  // A log-in there that is older than `RECENT_AUTHENTICATION` does not count as recent here.
+  // A log-in at the provider that is older than `RECENT_AUTHENTICATION` counts as just that old, and so not as recent.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
   return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
@@ -103,11 +103,11 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
     if (isStillLinked) await recordIdentityUse(stores, identity, now);
-    // The session is stored first, so that the mail about the log-in can also undo what it adds.
+    // The session is stored first, so that the link in the mail about the log-in also undoes the linking below.
     const result = waits
       ? { pendingLogin: newPendingLogin(deps, current, 'identity') }
       : await store(current, { rememberedDeviceId });
-    // A first factor alone adds no way into an account with a second factor. Until the user links the identity, its address finds the account.
+    // A first factor alone links no identity to a proven account with a second factor. The next sign-in finds the account by its address again.
     if (!isStillLinked && (proves || !waits)) {
       const { id } = await storeIdentity(deps, stores, identity, current, origin);
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });
@@ -116,13 +116,13 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Whoever has read the mailbox once may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
+/** Somebody who once read the mailbox may have the identity. So it is linked to no proven account with another way in, unless the provider hosts the mailbox. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
-  // If a password or an identity was removed, the account has had an owner, who first has to prove the mailbox.
+  // An account whose password or identity was removed has had an owner, who first has to prove the mailbox.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };

@@ -1,20 +1,20 @@
 import { type MailName, variablesOf } from '../../domain/event-table.ts';
 import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, textProblems } from '../check-texts.ts';
 import { type TextTree, VARIABLE } from '../templates.ts';
-import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, partsOf } from './write-mail.ts';
+import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, subjectAndBody } from './write-mail.ts';
 
 type Files = ReadonlyMap<string, string>;
 
 /** Checks an operator's files for mails. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
-export const mailProblems = (own: Files, builtIn: Files): string[] =>
-  fileProblems(own, builtIn, {
+export const mailProblems = (files: Files, builtIn: Files): string[] =>
+  fileProblems(files, builtIn, {
     ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
     ofTexts: textsProblems,
     required: ['direction', 'footer'],
   });
 
-const isList = (given: unknown): given is readonly string[] =>
-  Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string');
+const isList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 
 /** Checks the texts of a language. A part is also checked in the mails that contain it, which may be in other files. */
 const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): string[] => {
@@ -23,17 +23,17 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
   const [parts, mails] = [lists(whole.parts), Object.entries(lists(whole.mails))];
   const lacking = Object.keys(english.parts ?? {}).filter((each) => !Object.hasOwn(parts, each));
   const ofMail = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, { parts, lacking });
-  return textProblems(texts, english, (given, model, path) => {
-    if (path === 'footer') return sameText(given, model, path);
-    if (!isList(given)) return ['expected a list of paragraphs'];
+  return textProblems(texts, english, (text, model, path) => {
+    if (path === 'footer') return sameText(text, model, path);
+    if (!isList(text)) return ['expected a list of paragraphs'];
     const [kind, name = ''] = path.split('.');
     const problems =
       kind === 'mails'
-        ? ofMail(name, given)
+        ? ofMail(name, text)
         : mails
             .filter(([, mail]) => mail.some((each) => each.trim() === placeholder(name)))
             .flatMap(([each, mail]) => ofMail(each, mail));
-    return [...given.flatMap((each) => plainProblems(each)), ...new Set(problems)];
+    return [...text.flatMap((each) => plainProblems(each)), ...new Set(problems)];
   });
 };
 
@@ -44,12 +44,12 @@ type MailRules = {
 };
 
 const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: MailRules): string[] => {
-  const { subject, body } = partsOf(mail, parts);
-  const known: readonly string[] = ['brand', ...variablesOf(name)];
+  const { subject, body } = subjectAndBody(mail, parts);
+  const allowed: readonly string[] = ['brand', ...variablesOf(name)];
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
-  const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));
-  const there = [...known, ...Object.keys(parts)].map(placeholder).join(', ');
+  const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !allowed.includes(each));
+  const there = [...allowed, ...Object.keys(parts)].map(placeholder).join(', ');
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
@@ -59,7 +59,7 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
         ? `${placeholder(each)} is not among the parts of this language`
         : `${placeholder(each)} is unknown here; there are ${there}`,
     ),
-    ...known
+    ...allowed
       .filter((each) => isLinkVariable(each) && !lasts.includes(each))
       .map((each) => `${placeholder(each)} is missing: the mail needs its link`),
     ...placeholdersIn(beside.join('\n'))
@@ -77,11 +77,11 @@ const HIDDEN = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|<[^<>]
 
 const layoutProblems = (layout: string): string[] => {
   const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
-  const known: readonly string[] = LAYOUT_VARIABLES;
-  const there = known.map((each) => `{{${each}}}`).join(', ');
+  const allowed: readonly string[] = LAYOUT_VARIABLES;
+  const there = allowed.map((each) => `{{${each}}}`).join(', ');
   const contents = layout.replaceAll(HIDDEN, '').split('{{content}}').length - 1;
   return [
-    ...names.filter((each) => !known.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
+    ...names.filter((each) => !allowed.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
     ...(/\{\{|\}\}/.test(layout.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable'] : []),
     ...(contents === 1 && names.filter((each) => each === 'content').length === 1
       ? []

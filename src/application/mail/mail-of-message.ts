@@ -3,12 +3,12 @@ import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message } from '../../domain/message.ts';
 import { isImported, type User } from '../../domain/user.ts';
-import { type LinkVariable, type MailValue, masked } from './write-mail.ts';
+import { type LinkVariable, type MailValue, maskedAddress } from './write-mail.ts';
 
-/** A link to store for a mail. `tokenHash`: that of a code; by default, that of a new token in the URL. */
+/** A link to store for a mail. `tokenHash` is the hash of a code. Default: the link gets a new token, which its URL contains. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   Partial<Pick<Link, 'since' | 'keeps' | 'tokenHash' | 'expiresAt'>> & {
-    readonly as: LinkVariable;
+    readonly variable: LinkVariable;
     /** Milliseconds, if `expiresAt` is not set. Default: `EMAIL_LINK_LIFETIME`. */
     readonly lifetime?: number;
   };
@@ -22,7 +22,7 @@ type ComposedMail = {
 /** A message that is a mail. A request becomes one when its user is known. */
 export type SentMessage = Message & { readonly kind: SentMail };
 
-export type WaysLeft = {
+export type RemainingWays = {
   readonly passkeys: readonly string[];
   /** The number of apps. */
   readonly apps: string;
@@ -31,7 +31,7 @@ export type WaysLeft = {
 
 type MailData = {
   readonly links: readonly Link[];
-  readonly left: () => Promise<WaysLeft>;
+  readonly remaining: () => Promise<RemainingWays>;
   readonly newCode: () => { readonly code: string; readonly tokenHash: string };
   readonly deviceName: (userAgent: string) => string;
   /** The code of a log-in; `null` if it has expired. */
@@ -66,11 +66,11 @@ const occurrence = ({ createdAt: time, origin: { userAgent, address } }: Message
   network: address ?? '',
 });
 
-const linkTo = (email: string, as: LinkVariable, purpose: LinkPurpose, lifetime = EMAIL_LINK_LIFETIME): WantedLink => ({
-  ...{ as, purpose, email, lifetime },
+const linkTo = (email: string, variable: LinkVariable, purpose: LinkPurpose, lifetime = EMAIL_LINK_LIFETIME) => ({
+  ...{ variable, purpose, email, lifetime },
 });
 
-/** A notice with a link that undoes the change. It has none if earlier mails undo more, or the link was used or withdrawn. */
+/** A notice with a link that undoes the change. It has no link if links of earlier mails undo the change as well, or its link was used or withdrawn. */
 const undoable: Compose = (message, _user, data) => {
   const { to: email, createdAt } = message;
   const undo = data.links.find(
@@ -78,7 +78,7 @@ const undoable: Compose = (message, _user, data) => {
   );
   if (undo === undefined) return mail('factors-changed-again', occurrence(message, data));
   const { since, keeps, expiresAt } = undo;
-  const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
+  const link = { variable: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
   const values = { ...occurrence(message, data), undoUntil: { time: expiresAt } };
   return { template: message.kind, values, links: [link] };
 };
@@ -94,14 +94,14 @@ const loginCode = (
     ? null
     : mail(template, { ...occurrence(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
 
-/** The mails that are more than a notice. Disabled accounts get none that would help to log in. */
+/** The mails that are more than a notice. Disabled accounts get no mail that helps to log in. */
 const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;
     const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);
     return mail('password-reset', { validFor: { duration: RESET_LIFETIME } }, [link]);
   },
-  /** A disabled account gets none: its user could delete the events that led to it by the second link. An imported account gets no second link. */
+  /** A disabled account gets no mail, since the second link deletes the account with all events. The mail to an imported account lacks that link. */
   'email-verification': ({ to }, user) => {
     const { username, email, emailVerifiedAt, disabledAt } = user;
     if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;
@@ -125,15 +125,15 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     const link = linkTo(to, 'link', 'email-change');
     return mail('email-change', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, [link]);
   },
-  'email-changed': async ({ to, email }, user, { links, left }) => {
+  'email-changed': async ({ to, email }, user, { links, remaining }) => {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (user.email === to && undo?.email !== to) return null;
-    const changed = { username: user.username, newEmail: masked(email ?? user.email) };
-    // Only the first address of several has a link: otherwise an attacker could replace the owner's by a second change.
+    const changed = { username: user.username, newEmail: maskedAddress(email ?? user.email) };
+    // After several changes, only the first address gets a link: otherwise an attacker could replace the owner's link by a second change.
     if (undo?.email !== to) return mail('email-changed-again', changed);
     const { since, keeps, createdAt, expiresAt } = undo;
-    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, keeps, expiresAt } as const;
-    const values = { ...changed, ...(await left()), undoFor: { duration: expiresAt - createdAt } };
+    const link = { variable: 'undoLink', purpose: 'email-change-undo', email: to, since, keeps, expiresAt } as const;
+    const values = { ...changed, ...(await remaining()), undoFor: { duration: expiresAt - createdAt } };
     return mail('email-changed', values, [link]);
   },
   'email-change-final': (_message, { username }, { links }) => {
@@ -141,9 +141,9 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
   },
   'email-change-undone': async (_message, { username }, data) =>
-    mail('email-change-undone', { username, ...(await data.left()) }),
+    mail('email-change-undone', { username, ...(await data.remaining()) }),
   'factors-undone': async (_message, { username }, data) =>
-    mail('factors-undone', { username, ...(await data.left()) }),
+    mail('factors-undone', { username, ...(await data.remaining()) }),
   'password-was-reset': async (message, _user, data) =>
-    mail('password-was-reset', { ...occurrence(message, data), ...(await data.left()) }),
+    mail('password-was-reset', { ...occurrence(message, data), ...(await data.remaining()) }),
 };

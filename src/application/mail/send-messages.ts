@@ -22,11 +22,11 @@ import * as credentials from '../storage/credentials.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
 import * as outbox from '../storage/outbox.ts';
 import type { Records, Stores, Transactions } from '../storage/records.ts';
-import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
+import type { RemainingWays, SentMessage, WantedLink } from './mail-of-message.ts';
 import type { MailSettings, MailTemplates } from './write-mail.ts';
 
 type MailContext = MailSettings & {
-  /** Without a slash at its end. The page of a link has the name of its purpose. */
+  /** The URL of the pages, without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
   /** The page at which users enter the code of a log-in. */
   readonly codePage: string;
@@ -77,7 +77,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const data = {
     links: live,
-    left: () => waysLeft(stores, user),
+    remaining: () => remainingWays(stores, user),
     newCode: () => newConfirmationCode(deps, user),
     deviceName,
     code: code !== null && deps.clock.now() < expiryOf(code) ? codeFor(deps, code, user) : null,
@@ -85,11 +85,11 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const mail = await mailOfMessage({ ...message, kind }, user, data);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
-  // A `password-reset` without a request comes from an operator, or from an undo, which has proven the address. A request is counted when it is
-  // identified, which may be after the first attempt.
+  // A `password-reset` without a request comes from an operator, or from an undo, which has proven the address. Other mails are counted at their first
+  // attempt, and a request when its user is found, which may be later.
   const isUnlimited = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isUnlimited && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
-  // This locks the message. A password reset, which removes messages and links, waits for it, and then finds the links.
+  // The change locks the message. A password reset, which removes messages and links, waits for this lock, and then finds the links.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
@@ -126,7 +126,7 @@ const prepareInvitation = async (
   return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
 };
 
-const waysLeft = async ({ records }: Stores, { id }: User): Promise<WaysLeft> => ({
+const remainingWays = async ({ records }: Stores, { id }: User): Promise<RemainingWays> => ({
   passkeys: (await credentials.passkeysOf(records, id)).map(({ name }) => name),
   apps: `${(await credentials.factorsOf(records, id)).filter(isConfirmed).length}`,
   signIns: (await credentials.identitiesOf(records, id)).map(({ provider, email }) =>
@@ -140,7 +140,7 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
   return id === undefined ? null : users.lock(id);
 };
 
-/** Whether the address may get the mail by its limits. An unverified one may be somebody else's, so all accounts together are limited. */
+/** Whether the limits allow a mail to the address. An unverified address may be somebody else's, so the mails of all accounts to it are counted together. */
 const mayBeMailed = async (
   deps: PrepareMailDeps,
   { records }: Stores,
@@ -157,7 +157,7 @@ const mayBeMailed = async (
   return true;
 };
 
-/** Whether a request is answered. It is not while the link of an earlier one is on its way, or is new: this one would replace it. */
+/** Whether a request is answered: not while the link of an earlier request is on its way or new, since the new link would replace that one. */
 const isAdmitted = async (
   { clock }: Sources,
   { records }: Stores,
@@ -173,7 +173,7 @@ const isAdmitted = async (
   return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
 };
 
-/** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send to servers. */
+/** @returns the URLs of the links, by the names of their variables. The token is in the fragment, which browsers do not send to servers. */
 const storeLinks = async (
   { clock, secrets, mailContext }: PrepareMailDeps,
   { records }: Stores,
@@ -183,11 +183,11 @@ const storeLinks = async (
   const createdAt = clock.now();
   const { pagesUrl, codePage } = mailContext;
   const urls: Record<string, string> = { resetPage: `${pagesUrl}/password-reset`, codePage };
-  for (const { as, purpose, email, since = 0, keeps = null, lifetime = EMAIL_LINK_LIFETIME, ...given } of wanted) {
+  for (const { variable, purpose, email, since = 0, keeps = null, lifetime = EMAIL_LINK_LIFETIME, ...link } of wanted) {
     const token = secrets.random();
-    const { tokenHash = secrets.hashOf(token), expiresAt = createdAt + lifetime } = given;
+    const { tokenHash = secrets.hashOf(token), expiresAt = createdAt + lifetime } = link;
     await credentials.putLink(records, { userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
-    urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
+    urls[variable] = `${pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;
 };

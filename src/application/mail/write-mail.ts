@@ -3,13 +3,13 @@ import { BASE_LOCALE, fallbacksOf, withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 
-/** The variables that are URLs of pages. All but the last two have a token, by which anybody may act. */
+/** The variables that are URLs of pages. All except the last two contain a token, with which anybody can act. */
 const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage', 'codePage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
 export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);
 
-/** Whether readers copy the value. In a text from right to left, other values are isolated (Unicode TR9). */
+/** Whether readers copy the value. All other values are isolated in a text that runs from right to left (Unicode TR9). */
 const isCopied = (name: string): boolean => isLinkVariable(name) || name === 'code';
 
 /** Whether the value comes from the service, its configuration or its operator. All other values are sanitized. */
@@ -32,7 +32,7 @@ export type MailValue =
 export type MailTexts = {
   readonly direction: string;
   readonly footer: string;
-  /** Paragraphs of several mails, in which they stand as a paragraph with their placeholder: `{happened}`. */
+  /** Paragraphs that several mails share. A mail contains them as a paragraph that is only their placeholder, such as `{happened}`. */
   readonly parts: Readonly<Record<string, readonly string[]>>;
   readonly mails: Readonly<Record<MailName, readonly string[]>>;
 };
@@ -59,26 +59,27 @@ export const writeMail = (
   const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
   const ofReader = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
   const { direction = '', footer = '', parts, mails } = textsIn(texts, ofReader);
-  const { subject, body } = partsOf(mails?.[template] ?? [], parts);
-  const given: Readonly<Record<string, MailValue>> = { ...values, brand };
+  const { subject, body } = subjectAndBody(mails?.[template] ?? [], parts);
+  const allValues: Readonly<Record<string, MailValue>> = { ...values, brand };
   const textFor = (name: string) => {
-    const text = displayText(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+    const text = displayText(allValues[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
     return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
   };
-  const around: Readonly<Record<string, string | Html>> = {
+  const layoutValues: Readonly<Record<string, string | Html>> = {
     ...{ brand, direction, locale: found },
     subject: filledText(subject, textFor),
     footer: filledText(footer, textFor),
     content: new Html(markupOf(body, textFor)),
   };
   return {
-    subject: `${around.subject}`,
-    text: `${[...body.map((paragraph) => plainText(paragraph, textFor)), wrapped(`${around.footer}`)].join('\n\n')}\n`,
-    html: filledTemplate(templates.get('layout') ?? '', (name) => around[name] ?? ''),
+    subject: `${layoutValues.subject}`,
+    text: `${[...body.map((paragraph) => plainText(paragraph, textFor)), wrapText(`${layoutValues.footer}`)].join('\n\n')}\n`,
+    html: filledTemplate(templates.get('layout') ?? '', (name) => layoutValues[name] ?? ''),
   };
 };
 
-export const partsOf = (
+/** The subject of a mail, and its paragraphs with the shared parts in place of their placeholders. */
+export const subjectAndBody = (
   [subject = '', ...paragraphs]: readonly string[],
   parts: Readonly<Record<string, readonly string[]>> = {},
 ): { readonly subject: string; readonly body: readonly string[] } => {
@@ -86,10 +87,10 @@ export const partsOf = (
   return { subject, body: paragraphs.flatMap((each) => partsByName.get(placeholderOf(each) ?? '') ?? [each]) };
 };
 
-/** The name of the placeholder of which a text consists. */
+/** The name of a placeholder, if the text consists of it alone. */
 const placeholderOf = (text: string): string | undefined => /^\{(\w+)\}$/.exec(text.trim())?.[1];
 
-/** The name of the link of which a line consists. */
+/** The name of a link variable, if the line consists of its placeholder alone. */
 export const linkOf = (line: string): string | null => {
   const name = placeholderOf(line) ?? '';
   return isLinkVariable(name) ? name : null;
@@ -99,7 +100,7 @@ export const linkOf = (line: string): string | null => {
 const plainText = (paragraph: string, textFor: (name: string) => string): string =>
   paragraph
     .split('\n')
-    .map((line) => (linkOf(line) === null ? wrapped(filledText(line, textFor)) : filledText(line.trim(), textFor)))
+    .map((line) => (linkOf(line) === null ? wrapText(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
 /** The HTML of paragraphs. The line before a link is its label. The first link becomes a button. */
@@ -151,21 +152,21 @@ const TIME = {
 /** `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
 export const timeText = (time: number, locale: string): string => new Intl.DateTimeFormat(locale, TIME).format(time);
 
-const NOTHING = '—';
+const DASH = '—';
 
 /** The text of a value, before it is escaped. */
 const displayText = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
-  if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || NOTHING;
+  if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || DASH;
   if ('duration' in value) return durationText(value.duration, locale);
   if ('time' in value) return timeText(value.time, locale);
-  return value.map((text) => `"${sanitize(text)}"`).join(', ') || NOTHING;
+  return value.map((text) => `"${sanitize(text)}"`).join(', ') || DASH;
 };
 
 /** RFC 5322 §2.1.1 asks for 78 characters at most. */
 const WIDTH = 76;
 
 /** Wraps a text into lines. A word longer than a line is broken. */
-export const wrapped = (text: string): string => {
+export const wrapText = (text: string): string => {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap(splitLongWord)) {
@@ -189,7 +190,7 @@ const CLIENT_TEXT_MAX_LENGTH = 120;
 
 /**
  * Makes a client's text safe for a mail: one line of bounded length, without links. Mail programs recognize links by a dot beside a letter, a colon, an
- * `@` and a backslash. These are put into brackets (`evil[.]example`), since programs may ignore invisible separators. They may also normalize (NFKC).
+ * `@` and a backslash. It puts these into brackets (`evil[.]example`), since programs may ignore invisible separators, and normalizes as programs do.
  */
 export const sanitize = (text: string): string => {
   const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();
@@ -199,11 +200,11 @@ export const sanitize = (text: string): string => {
   return short.replaceAll(LINKING, '[$&]');
 };
 
-/** Invisible characters that are kept, such as one of Mongolian, may stand between a letter and a dot. */
+/** The characters by which mail programs recognize links. An invisible character, such as one of Mongolian, may stand between a letter and a dot. */
 const LINKING = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
 
-/** An address that its owner recognizes, and that a reader of the former mailbox does not learn. */
-export const masked = (email: string): string => {
+/** An address in a form that its owner recognizes, without revealing it to somebody who reads the former mailbox. */
+export const maskedAddress = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${[...email.slice(0, at)][0] ?? ''}***${email.slice(at)}`;
 };

@@ -5,11 +5,11 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** Requests to one webhook at the same time. A slow webhook does not slow down the others. */
+/** How many requests to one webhook run at the same time. Each webhook has its own, so that a slow one does not slow down the others. */
 export const AT_ONCE = 10;
-/** Milliseconds: longer than an attempt takes, so that no other instance makes the same one. */
+/** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
-/** Milliseconds between two checks for too many deliveries. A webhook that takes none in between is disabled. */
+/** Milliseconds between two checks for too many deliveries. A webhook that has too many, and accepts none in between, is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'records'> & {
@@ -25,20 +25,20 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
   let checkAt = 0;
-  /** The webhooks that had too many deliveries at the last check, and have taken none since. */
+  /** The webhooks that had too many deliveries at the last check, and have accepted none since. */
   let stuck = new Set<string>();
-  const disableFull = async (enabled: readonly Webhook[], own: ReadonlyMap<string, SendWebhook>): Promise<void> => {
+  const disableFull = async (enabled: readonly Webhook[], senders: ReadonlyMap<string, SendWebhook>): Promise<void> => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
       if (!(await webhooks.hasDeliveries(records, id, MOST_DELIVERIES))) continue;
-      // A receiver that works again gets time to take them.
+      // A receiver that works again gets time to accept its deliveries.
       if (before.has(id) || (await webhooks.hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
         await disable(deps, { webhookId: id });
-      else if (own.has(id)) stuck.add(id);
+      else if (senders.has(id)) stuck.add(id);
     }
   };
-  const run = async (send: SendWebhook, delivery: Delivery): Promise<void> => {
+  const sendDelivery = async (send: SendWebhook, delivery: Delivery): Promise<void> => {
     const { webhookId } = delivery;
     const count = (by: 1 | -1) => running.set(webhookId, (running.get(webhookId) ?? 0) + by);
     count(1);
@@ -49,42 +49,42 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
     async begin(): Promise<readonly Promise<void>[]> {
       const enabled = (await webhooks.listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
-      const own = new Map<string, SendWebhook>();
+      const senders = new Map<string, SendWebhook>();
       for (const webhook of enabled) {
         const send = await deps.senderFor(webhook);
-        if (send !== null) own.set(webhook.id, send);
+        if (send !== null) senders.set(webhook.id, send);
       }
       const now = clock.now();
       if (now >= checkAt) {
         checkAt = now + CHECK_INTERVAL;
-        await disableFull(enabled, own);
+        await disableFull(enabled, senders);
       }
       const begun: Promise<void>[] = [];
-      for (const [webhookId, send] of own) {
+      for (const [webhookId, send] of senders) {
         const limit = AT_ONCE - (running.get(webhookId) ?? 0);
         if (limit === 0) continue;
         const claimed = await webhooks.claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
-        begun.push(...claimed.map((delivery) => run(send, delivery)));
+        begun.push(...claimed.map((delivery) => sendDelivery(send, delivery)));
       }
       return begun;
     },
   };
 };
 
-const disable = async ({ records, clock, report }: DeliverDeps, of: Pick<Delivery, 'webhookId'>, status?: number) => {
-  await webhooks.changeWebhook(records, of.webhookId, { disabledAt: clock.now() });
-  report?.('webhook', 'disabled', of, status);
+const disable = async (deps: DeliverDeps, webhook: Pick<Delivery, 'webhookId'>, status?: number) => {
+  await webhooks.changeWebhook(deps.records, webhook.webhookId, { disabledAt: deps.clock.now() });
+  deps.report?.('webhook', 'disabled', webhook, status);
 };
 
 type Answer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
 
-/** @returns whether it was delivered. */
+/** @returns whether the receiver has accepted the delivery. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
   const answer: Answer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
   const { status } = answer;
   try {
     if (status !== undefined && status >= 200 && status < 300) {
-      await settle(deps, delivery, 'delivered');
+      await finish(deps, delivery, 'delivered');
       return true;
     }
     if (status === 410) await disable(deps, delivery, status);
@@ -95,7 +95,7 @@ const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery)
   return false;
 };
 
-const settle = async (
+const finish = async (
   { transactions, clock, report }: DeliverDeps,
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
@@ -109,7 +109,7 @@ const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, er
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });
   report?.('webhook', 'failed', delivery, status, error);
-  if (delay === null) await settle(deps, delivery, 'given-up');
+  if (delay === null) await finish(deps, delivery, 'given-up');
   else
     await webhooks.postponeDelivery(records, delivery, {
       until: now + delay,

@@ -35,7 +35,7 @@ export type Command = {
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
   /** The exit status after a failure. Default: 1. */
-  readonly failed?: Status;
+  readonly failureStatus?: Status;
   /** Whether the command always prints JSON, also without `--json`. */
   readonly isJson?: boolean;
 };
@@ -64,11 +64,12 @@ const parseCommand = (command: string, { actions }: Command, args: readonly stri
     throw invalidArguments(`The commands are ${names.join(', ')}.`);
   }
   const { values, positionals } = parseOptions(name === '' ? args : args.slice(1), found.options);
-  if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
+  if (!isArgumentCount(positionals, found.args))
+    throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 
-const fits = (given: readonly string[], args: readonly string[] = []): boolean =>
+const isArgumentCount = (given: readonly string[], args: readonly string[] = []): boolean =>
   given.length >= args.filter((name) => !name.startsWith('[')).length &&
   (given.length <= args.length || args.some((name) => name.endsWith('…')));
 
@@ -83,7 +84,7 @@ const parseOptions = (args: readonly string[], declared: Options = {}) => {
   }
 };
 
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 
@@ -122,7 +123,7 @@ export const runAction = async (
     if (output !== '') await print(output);
     return status;
   } catch (error) {
-    const { status, code, message } = failureOf(error, command.failed);
+    const { status, code, message } = failureOf(error, command.failureStatus);
     if (code === 'arguments') warn(`${printable(message)}\n\n${helpOf(name, command)}`);
     else warn(`${message}\n`);
     if (asJson) await print(jsonLine({ error: { code, message } }));

@@ -1,27 +1,27 @@
 import { readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { action, type Command, counted } from './command.ts';
+import { action, type Command, countText } from './command.ts';
 import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
 import { keys, secretFiles } from './doctor/keys.ts';
 import { configuration, mail, pages, templates } from './doctor/settings.ts';
 import { cookie, device, proxy } from './doctor/site.ts';
 import { database, redis } from './doctor/stores.ts';
 
-const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
+const COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
 const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
 
 export const CHECKS: readonly Check[] = [
-  { name: 'configuration', title: 'Configuration', run: configuration, needs: [] },
-  { name: 'keys', title: 'Keys', run: keys, needs: ['DATA_DIR'] },
-  { name: 'cookie', title: 'Cookie', run: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
-  { name: 'device', title: 'Device', run: device, needs: ['BASE_URL', 'DEVICE_BINDING', 'JWT_REFRESH_COOKIE_SECURE'] },
-  { name: 'proxy', title: 'Proxy', run: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
-  { name: 'database', title: 'Database', run: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
-  { name: 'redis', title: 'Redis', run: redis, needs: ['REDIS_URL'] },
-  { name: 'mail', title: 'Mail', run: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
-  { name: 'templates', title: 'Mail templates', run: templates, needs: ['MAIL_TEMPLATES', 'DEFAULT_LOCALE'] },
-  { name: 'pages', title: 'Pages', run: pages, needs: ['PAGE_TEMPLATES'] },
-  { name: 'secrets', title: 'Secrets', run: secretFiles, needs: ['DATA_DIR'] },
+  { name: 'configuration', title: 'Configuration', run: configuration, reads: [] },
+  { name: 'keys', title: 'Keys', run: keys, reads: ['DATA_DIR'] },
+  { name: 'cookie', title: 'Cookie', run: cookie, reads: ['BASE_URL', ...ORIGINS, ...COOKIE] },
+  { name: 'device', title: 'Device', run: device, reads: ['BASE_URL', 'DEVICE_BINDING', 'JWT_REFRESH_COOKIE_SECURE'] },
+  { name: 'proxy', title: 'Proxy', run: proxy, reads: ['BASE_URL', 'TRUST_PROXY'] },
+  { name: 'database', title: 'Database', run: database, reads: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
+  { name: 'redis', title: 'Redis', run: redis, reads: ['REDIS_URL'] },
+  { name: 'mail', title: 'Mail', run: mail, reads: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
+  { name: 'templates', title: 'Mail templates', run: templates, reads: ['MAIL_TEMPLATES', 'DEFAULT_LOCALE'] },
+  { name: 'pages', title: 'Pages', run: pages, reads: ['PAGE_TEMPLATES'] },
+  { name: 'secrets', title: 'Secrets', run: secretFiles, reads: ['DATA_DIR'] },
 ];
 
 const countsOf = (findings: readonly Finding[]) => {
@@ -38,7 +38,7 @@ const linesOf = ({ id, severity, seen, advice }: Finding): string => {
 
 const textOf = (examined: readonly Examined[], counts: ReturnType<typeof countsOf>): string => {
   const parts = examined.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}\n`);
-  const totals = (['problem', 'warning', 'note'] as const).map((each) => counted(counts[each], each));
+  const totals = (['problem', 'warning', 'note'] as const).map((each) => countText(counts[each], each));
   return `${parts.join('')}${totals.join(', ')}.\n`;
 };
 
@@ -60,6 +60,6 @@ export const doctor: Command = {
       },
     }),
   },
-  failed: 2,
+  failureStatus: 2,
   notes: 'Exit status: 0 without a problem, 1 with a problem, 2 if it could not run.',
 };

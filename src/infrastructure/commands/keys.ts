@@ -17,16 +17,18 @@ import {
   publicPem,
 } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
-import { envLine, makeFactorKey, type Page, rotateKeys, writePages } from './keys/rotations.ts';
+import { envLine, makeFactorKey, type Output, rotateKeys, writeOutput } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
 
-const answer = async (out: string | undefined, pages: readonly Page[]) => ({ text: await writePages(out, pages) });
+const answer = async (out: string | undefined, pages: readonly Output[]) => ({
+  text: await writeOutput(out, pages),
+});
 
-const making = (does: string, make: (env: Env) => readonly Page[] | Promise<readonly Page[]>): Action =>
+const filesAction = (does: string, make: (env: Env) => readonly Output[] | Promise<readonly Output[]>): Action =>
   action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });
 
-const generateKeys = (): Page[] => {
-  const [files, lines]: [Page[], string[]] = [[], []];
+const generateKeys = (): Output[] => {
+  const [files, lines]: [Output[], string[]] = [[], []];
   for (const kind of ['access', 'refresh'] as const) {
     const pair = newPair();
     const [secret, shared] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
@@ -37,7 +39,7 @@ const generateKeys = (): Page[] => {
   return [...files, { name: 'keys.env', text: lines.join('') }];
 };
 
-const pageServerPages = (): Page[] => {
+const pageServerFiles = (): Output[] => {
   const { id, secret, secretHash } = newPageServer();
   const added = envLine('PAGE_SERVERS', `${id}:${secretHash}`);
   return [
@@ -46,7 +48,7 @@ const pageServerPages = (): Page[] => {
   ];
 };
 
-const adminPages = (): Page[] => {
+const adminFiles = (): Output[] => {
   const { privateKey, publicKeys } = newPair();
   const key = { name: 'support', scopes: SCOPES, publicKey: publicPem(publicKeys) };
   return [
@@ -62,7 +64,7 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };
 
-const hookPages = (key: KeyPair['privateKey']): Page[] => {
+const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   const text = privatePem(key);
   return [
     { name: 'hook-private.pem', text },
@@ -85,7 +87,7 @@ const describeKeys = async (env: Env): Promise<string> => {
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
  * @throws CommandError if some secrets cannot be decrypted: they stay as they are, after all others were encrypted
  */
-const encryptAgain = async (env: Env): Promise<Answer> => {
+const reEncryptSecrets = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);
   if (factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
   return withAccounts()(env, async ({ records }) => {
@@ -102,23 +104,23 @@ const KEEP_ALL =
 
 export const keys: Command = {
   actions: {
-    generate: making('creates two new key pairs', generateKeys),
-    rotate: making('creates successors of the key pairs in the environment, with instructions', rotateKeys),
+    generate: filesAction('creates two new key pairs', generateKeys),
+    rotate: filesAction('creates successors of the key pairs in the environment, with instructions', rotateKeys),
     factors: action({
       options: { out: 'DIR', 're-encrypt': true },
       does: 'creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with instructions to\n    introduce it; with --re-encrypt, encrypts all of these secrets with the first key of FACTOR_KEYS instead',
       run: async ({ options: { out, 're-encrypt': again }, env }) => {
         if (again && out !== undefined) throw invalidArguments('With --re-encrypt there is no --out.');
-        return again ? encryptAgain(env) : answer(out, makeFactorKey(env));
+        return again ? reEncryptSecrets(env) : answer(out, makeFactorKey(env));
       },
     }),
-    'page-server': making(
+    'page-server': filesAction(
       'creates the secret of a server that renders pages, and its entry of PAGE_SERVERS',
-      pageServerPages,
+      pageServerFiles,
     ),
-    admin: making(
+    admin: filesAction(
       'creates the key of a program for the back office: a PEM file for the program, and ADMIN_KEYS for the service\n    (as ADMIN_KEYS_FILE); change the name and the scopes there',
-      adminPages,
+      adminFiles,
     ),
     hook: action({
       options: { out: 'DIR', private: true },
@@ -126,7 +128,7 @@ export const keys: Command = {
       run: async ({ options: { out, private: isPrivate }, env }) => {
         if (!isPrivate && out !== undefined) throw invalidArguments('--out needs --private.');
         const config = parseConfig(env);
-        if (isPrivate) return answer(out, hookPages((await existingHookKey(config)) ?? newHookKey()));
+        if (isPrivate) return answer(out, hookFiles((await existingHookKey(config)) ?? newHookKey()));
         return { text: `${publicHookKey(await loadOrCreateHookKey(config))}\n` };
       },
     }),

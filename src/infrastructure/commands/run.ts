@@ -23,7 +23,7 @@ const readEnvFile = (env: NodeJS.ProcessEnv): void => {
   }
 };
 
-const fail = (error: unknown): never => {
+const exitWithFailure = (error: unknown): never => {
   const { message, status } = failureOf(error);
   processTerminal().warn(`${message}\n`);
   process.exit(status);
@@ -42,7 +42,7 @@ const SERVE: Command = {
         const stop = await serve(config, { stopsAtSignals: false });
         releaseMemoryOfStart();
         const ofTerminal = env.npm_lifecycle_event === undefined ? 1 : SIGNALS_OF_NPM;
-        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, fail);
+        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, exitWithFailure);
         return { text: '' };
       },
     }),
@@ -77,7 +77,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Runs the command that the first argument names, by default the service. @returns the exit status; `null` while the service runs */
-const run = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
+const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
   const [first = '', ...others] = given;
   const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -94,7 +94,7 @@ const run = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<St
  */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
-  const status = await run(args, env).catch(fail);
+  const status = await runNamed(args, env).catch(exitWithFailure);
   if (status !== null) process.exit(status);
 };
 

@@ -15,7 +15,7 @@ import { type Config, parseConfig } from '../config.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES, writeFiles } from '../template-files.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command } from './command.ts';
-import { AT, madeUpValues, views } from './templates/views.ts';
+import { madeUpValues, NOW, views } from './templates/views.ts';
 
 const eject = async (directory: string): Promise<string> => {
   try {
@@ -52,7 +52,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const qr = uri === undefined ? null : renderSVG(uri);
       const page = userPage(
         {
-          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
+          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
           locales: [locale],
           wasOffered: false,
           usedLast: 'log-in',
@@ -72,7 +72,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
 };
 
 /** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only its script would show. */
-const standalone = (page: string, style: string): string =>
+const standalonePage = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
@@ -97,7 +97,7 @@ const sheetOf = (frames: readonly Frame[], style: string): string =>
 <style>${new Html(STYLE)}</style>
 <main>${frames.map(
     ({ title, page }) =>
-      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${standalone(page, style)}"></iframe></figure>\n`,
+      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${standalonePage(page, style)}"></iframe></figure>\n`,
   )}</main>
 <script>${new Html(SCRIPT)}</script>
 </html>

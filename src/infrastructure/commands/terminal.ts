@@ -6,7 +6,6 @@ export type Terminal = {
   /** Asks a yes-or-no question; `null` if standard input is no terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
   readonly print: (text: string) => Promise<void>;
-  /** Whether standard output is a terminal. */
   readonly isShown: boolean;
   readonly warn: (text: string) => void;
 };
@@ -35,7 +34,6 @@ const print = (text: string): Promise<void> =>
     });
   });
 
-/** Writes to standard error, and ignores failures. */
 const warn = (text: string): void => {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', ignore);
   process.stderr.write(text);
@@ -48,7 +46,7 @@ export const processTerminal = (): Terminal => ({
   warn,
 });
 
-export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {
+export const assertConfirmed = async (question: string, ask: Terminal['ask']): Promise<void> => {
   if (ask === null)
     throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
   if (!(await ask(question))) throw new CommandError('not-confirmed', 'Nothing was changed.', 1);

@@ -27,7 +27,7 @@ export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new fi
 
 Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
 
-const READING = { args: ['USER'], options: { json: true } } as const;
+const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
 export const users = (overrides: StorageOverrides = {}): Command => {
   const opening = withAccounts(overrides);
@@ -39,7 +39,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
   return {
     actions: {
       find: action({
-        ...READING,
+        ...READ_ACTION,
         does: 'the user with this username, email address or id',
         run: ({ args: [name = ''], env }) =>
           withUser(env, name, async (_accounts, found) => {
@@ -48,7 +48,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           }),
       }),
       show: action({
-        ...READING,
+        ...READ_ACTION,
         does: 'the account, its sessions, its factors, its open links and the mail that waits for it',
         run: ({ args: [name = ''], env }) =>
           withUser(env, name, async (accounts, found) => {
@@ -57,7 +57,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           }),
       }),
       events: action({
-        args: READING.args,
+        args: READ_ACTION.args,
         options: { json: true, since: 'TIME', until: 'TIME' },
         does: 'what happened to the account, the latest first: 50 events, or those of a range',
         run: async ({ args: [name = ''], options, env }) => {

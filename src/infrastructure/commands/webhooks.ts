@@ -25,9 +25,9 @@ const withWebhook = (env: Env, given: string | undefined, work: Work) =>
     return work(found, accounts, config);
   });
 
-/** Describes a webhook. @param once members that are shown only when the webhook is added, or its key changes */
-const answerOf = (webhook: Webhook, once: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
-  const { secret, activeAt } = once;
+/** Describes a webhook. @param extra members that are shown only when the webhook is added, or its key changes */
+const answerOf = (webhook: Webhook, extra: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
+  const { secret, activeAt } = extra;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
   const lines = [
     [id, url],
@@ -74,10 +74,10 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const url = await urlIn(given, config);
     if ((await listWebhooks(records)).length >= MOST_WEBHOOKS)
       throw new CommandError('too-many', `There are ${MOST_WEBHOOKS} webhooks already.`, 1);
-    const of = { id: ids.next(), hasSecret: options['with-secret'] };
-    const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), of, 1);
+    const identity = { id: ids.next(), hasSecret: options['with-secret'] };
+    const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), identity, 1);
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
-    const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
+    const webhook = { ...identity, url, types, keyNumber: 1, publicKey, ...times };
     await records.insert('webhooks', webhook);
     // `activeAt` is a time after the insertion: the transactions of later events see the webhook.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
@@ -106,7 +106,7 @@ const replay: Work = async ({ id }, accounts) => {
   return { text: `Users whose events are sent again: ${users}.\n`, json: { users } };
 };
 
-const ofOne = (does: string, work: Work): Action =>
+const webhookAction = (does: string, work: Work): Action =>
   action({ args: ['ID'], options: { json: true }, does, run: ({ args: [id], env }) => withWebhook(env, id, work) });
 
 const remove: Work = async ({ id }, { records }) => {
@@ -131,16 +131,16 @@ export const webhooks: Command = {
       does: 'tells a URL of events from now on, of all types or of some; shows after which time, the public key of its signatures (v1a), and\n    with --with-secret, this once, a shared secret for signatures of v1 as well',
       run: ({ args: [url = ''], options, env }) => add(url, options, env),
     }),
-    test: ofOne(`sends an event of the type ${TEST_TYPE}, and shows the status of the answer`, test),
-    rotate: ofOne(
+    test: webhookAction(`sends an event of the type ${TEST_TYPE}, and shows the status of the answer`, test),
+    rotate: webhookAction(
       'makes another key, and shows it; for a day, requests are signed with the former one as well',
       rotate,
     ),
-    replay: ofOne(
+    replay: webhookAction(
       'sends what is not delivered, and what was given up within a week, again at once; enables a webhook that was disabled',
       replay,
     ),
-    remove: ofOne('tells a URL of nothing more, and drops what is not delivered', remove),
+    remove: webhookAction('tells a URL of nothing more, and drops what is not delivered', remove),
   },
   notes: `The command works beside the service, which stores events for a new webhook at once, and learns of other changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
 

@@ -5,7 +5,7 @@ import { areUp } from '../../adapters/http/routes/service/health.ts';
 import { type Counts, memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
-import type { Closing } from '../closing.ts';
+import type { OpenedParts } from '../closing.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys.ts';
 
@@ -31,7 +31,7 @@ const REDIS = {
 export const openLimits = async (
   config: Config,
   logger: Logger,
-  opened: Closing,
+  opened: OpenedParts,
   onFallback?: () => void,
   shared?: Counts,
 ): Promise<Limits> => {

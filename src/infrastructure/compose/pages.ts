@@ -24,7 +24,6 @@ import { VERSION } from '../version.ts';
 type PageOptions = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
-  /** Whether links in mail lead to pages of the service. */
   readonly ofMail: boolean;
   readonly script: string;
   readonly files: () => Promise<UserPageFiles>;

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { ulidGenerator } from '../../adapters/clock/system.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/jws.ts';
-import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
+import { isCommonPassword, leakedPasswordsAt, leakedPasswordsInFile } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
-import { secretsOf } from '../../adapters/crypto/secrets.ts';
+import { secretsWith } from '../../adapters/crypto/secrets.ts';
 import { jwks } from '../../adapters/crypto/token-keys.ts';
 import { limitedHook } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
@@ -112,7 +112,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     clock,
     ids: ulidGenerator(clock),
     proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof },
-    secrets: secretsOf({ signing: signingKey, factors }),
+    secrets: secretsWith({ signing: signingKey, factors }),
     ...storage,
     mailer,
   };
@@ -146,7 +146,6 @@ const openTokens = async (
   };
 };
 
-/** Milliseconds for looking up a password among the leaked ones. */
 const LOOK_UP_TIMEOUT = 2_000;
 
 const LOOK_UP = {
@@ -164,7 +163,7 @@ const openLeakedPasswords = async (
   observe: ObserveHook = () => undefined,
 ): Promise<PasswordRules['isLeakedPassword']> => {
   if (file === null && url === null) return null;
-  const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
+  const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsInFile(file);
   const isRefusal = (isLeaked: boolean) => isLeaked;
   const options = { name: 'leaked-passwords', timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal } as const;
   const lookUp = limitedHook(options, observe);

@@ -3,7 +3,7 @@ import { KEPT_STATE, startCookies } from '../../adapters/http/request/cookies.ts
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import { linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import { linkKeptIdentities, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Service } from '../../application/service.ts';
 import type { Config } from '../config.ts';
 import { pageStatesOf, targetsOf } from './pages.ts';
@@ -22,7 +22,7 @@ const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
 /** Links an identity to the account after a log-in: the one that a cookie of the browser has from an earlier sign-in at a provider. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
   if (deps.providers.size === 0) return undefined;
-  const [starts, link] = [startsOf(deps, config), linkKept(deps)];
+  const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
   return async (ctx, session) => {
     const kept = starts.take(ctx, KEPT_STATE);
     // A failure is only reported, since the user is logged in already.
@@ -50,7 +50,6 @@ export const providerRoutes = (
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };
 
-/** The paths of the callbacks to which providers send browsers by POST. */
 export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>
   new Set(
     [...providers.values()].flatMap(({ name, callback }) => (callback.isPosted ? [`/auth/oidc/${name}/callback`] : [])),

@@ -33,7 +33,6 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
   return {
     /** It is not required, since without Redis each process counts for itself. */
     check: { name: 'redis', ping, required: false } satisfies Check,
-    /** Whether Redis evicts keys, as of the last check. */
     evicts: eviction.isOut,
   };
 };

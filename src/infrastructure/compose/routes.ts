@@ -64,7 +64,6 @@ type RouteOptions = {
   readonly keySet: PublicJwks;
   /** `null` if the signer of tokens cannot sign the list of ended sessions. */
   readonly endedFeed: EndedFeed | null;
-  /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
   readonly own: readonly Route[];
@@ -176,7 +175,6 @@ const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUr
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-/** The paths of those app links that are at the origin of the service. */
 const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));

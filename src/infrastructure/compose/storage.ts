@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { type OwnTables, ownRecords, withOwnTables } from '../../adapters/records/own-tables.ts';
 import { revertingSessions } from '../../adapters/records/sessions.ts';
-import { tellingStorage } from '../../adapters/records/storage.ts';
+import { storageWithListeners } from '../../adapters/records/storage.ts';
 import type { Listeners, Storage } from '../../application/storage/records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
@@ -10,7 +10,7 @@ import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
 /** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
-const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
+const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /**
  * Opens the caller's storage, or the storage of DATABASE_URL. Its `sessions` revert rotations whose outcome is unknown (ADR 0003).
@@ -23,12 +23,12 @@ export const openStorage = async (
   { storage: custom, tables }: Pick<Overrides, 'storage' | 'tables'>,
 ) => {
   const opened: OpenStorage =
-    typeof custom === 'object' ? { ...custom, ...UNWATCHED } : await openDatabase(config, logger, tables);
+    typeof custom === 'object' ? { ...custom, ...CALLER_STORAGE } : await openDatabase(config, logger, tables);
   const { checks, clock, connections, close, ...defaults } = opened;
   try {
     const own = typeof custom === 'function' ? custom(defaults) : defaults;
     const storage = { ...own, sessions: revertingSessions(own.sessions) };
-    return { storage: tellingStorage(storage, listeners), checks, clock, connections, close };
+    return { storage: storageWithListeners(storage, listeners), checks, clock, connections, close };
   } catch (error) {
     await close();
     throw error;

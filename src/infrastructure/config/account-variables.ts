@@ -18,7 +18,7 @@ const isMailAddress = (text: string): boolean =>
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
 /** A mailbox of RFC 5322 §3.4, in a form that all mail servers accept: a name without special characters, and an address in ASCII. */
-const mailbox = format.textThat(
+const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
     const match = MAILBOX.exec(text);
@@ -26,13 +26,13 @@ const mailbox = format.textThat(
   },
 );
 
-export const brandName = format.textThat(
+export const brandName = format.textFormat(
   '1 to 60 visible characters, without spaces around them',
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
 /** The form excludes characters that could end the value in a stylesheet. */
-const fontNames = format.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
+const fontNames = format.textFormat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
 
@@ -184,8 +184,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_NAME: {
     format: brandName,
     unset: 'the host of BASE_URL',
-    meaning:
-      'The name of the product, in mails, on pages, in authenticator apps and in browsers that ask for a passkey.',
+    meaning: 'The name of the product, in mails, on pages, in authenticator apps and where browsers ask for a passkey.',
   },
   BRAND_LOGO_URL: {
     format: url.logoUrl,
@@ -280,8 +279,7 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_UNTIL: {
     format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
-    meaning:
-      'The date from which on the former system is not asked, in UTC, within a year. Users then set a new password.',
+    meaning: 'The date from which on these users set a new password instead, in UTC, within a year.',
   },
 } as const satisfies Record<string, format.Variable>;
 
@@ -292,7 +290,7 @@ const headerName = format.formatOf('the name of one header, such as X-Forwarded-
 /** Headers that clients set, or that mean something else in this service. */
 const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
 
-const proxySecret = format.textThat(
+const proxySecret = format.textFormat(
   '32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64',
   (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );

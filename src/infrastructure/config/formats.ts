@@ -11,7 +11,6 @@ export type Format<T> = {
   readonly parse: (text: string) => T | undefined;
 };
 
-/** An entry of the table of environment variables. */
 export type Variable = {
   readonly format: Format<unknown>;
   /** Whether the value is secret. Then it may also come from a file that `<name>_FILE` names, since Docker and Kubernetes mount secrets as files. */
@@ -33,10 +32,9 @@ export const byEnvironment = (other: string, production: string): PerEnvironment
 
 export const formatOf = <T>(expected: string, parse: Format<T>['parse']): Format<T> => ({ expected, parse });
 
-export const textThat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
+export const textFormat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
   formatOf(expected, (text) => (isFit(text) ? text : undefined));
 
-/** A format of JSON that a schema validates. */
 export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Format<T> =>
   formatOf(expected, (text) => {
     const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
@@ -122,14 +120,14 @@ export const date = formatOf('a date such as 2027-01-31, or a time such as 2027-
   return Number.isNaN(at) ? undefined : at;
 });
 
-export const address = textThat(
+export const address = textFormat(
   'an IP address or a host name',
   (text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text),
 );
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A domain in lower case, since browsers write domains so. */
-export const domain = textThat(
+export const domain = textFormat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
@@ -166,7 +164,7 @@ export const metricsAddress = formatOf(
 );
 
 /** A leading `~` is refused, since only shells expand it. */
-export const path = textThat(
+export const path = textFormat(
   'a path without a leading ~ and surrounding spaces',
   (text) => text.trim() === text && !text.startsWith('~') && !hasControls(text),
 );
@@ -230,6 +228,7 @@ export const providerNames = formatOf<readonly string[]>(
   },
 );
 
-export const tablePrefix = textThat('up to 31 small letters, digits and underscores, beginning with a letter', (text) =>
-  /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
+export const tablePrefix = textFormat(
+  'up to 31 small letters, digits and underscores, beginning with a letter',
+  (text) => /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
 );

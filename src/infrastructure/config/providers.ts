@@ -1,11 +1,11 @@
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
 import { brandName } from './account-variables.ts';
-import { type Format, formatOf, textThat } from './formats.ts';
+import { type Format, formatOf, textFormat } from './formats.ts';
 import { privateKey } from './keys.ts';
 import { issuerUrl } from './urls.ts';
-import { type Env, isOfNeighbour } from './variables.ts';
+import { type Env, isOfOtherService } from './variables.ts';
 
-const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
+const visibleAscii = textFormat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
 const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces', (text) =>
   /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
 );
@@ -13,12 +13,12 @@ const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces
 /** The formats of the variables `OIDC_<NAME>_…` of a provider, by the last part of their names. */
 const FORMS = {
   ISSUER: issuerUrl,
-  CLIENT_ID: visible,
-  CLIENT_SECRET: visible,
+  CLIENT_ID: visibleAscii,
+  CLIENT_SECRET: visibleAscii,
   SCOPES: scopes,
   TITLE: brandName,
-  TEAM_ID: visible,
-  KEY_ID: visible,
+  TEAM_ID: visibleAscii,
+  KEY_ID: visibleAscii,
   PRIVATE_KEY: privateKey,
 } as const;
 type Member = keyof typeof FORMS;
@@ -92,7 +92,8 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
       scopes: SCOPES ?? preset.scopes ?? ['openid', 'email'],
     };
   });
-  const isUnknown = (name: string) => /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfNeighbour(name) && !known.has(name);
+  const isUnknown = (name: string) =>
+    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !known.has(name);
   for (const name of Object.keys(env).filter((each) => env[each] && isUnknown(each)))
     problems.push(`${name}: is no variable of a provider in OIDC_PROVIDERS`);
   return { providers, problems };

@@ -1,6 +1,6 @@
 import type { MailOAuth } from '../../adapters/mailer/smtp.ts';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
-import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
+import { hostOf, SENTINEL_PROTOCOLS } from '../../adapters/redis/url.ts';
 import { address, formatOf, hasControls, itemsOf, path } from './formats.ts';
 import { hookUrl, isLoopback } from './urls.ts';
 
@@ -28,7 +28,7 @@ export const mailOAuth = formatOf<MailOAuth>(
     const isServer = url?.protocol === 'https:' || (url !== undefined && isLoopback(hostOf(url)));
     if (url === undefined || !isServer || url.hash !== '' || url.username === '' || url.password === '')
       return undefined;
-    if (!hasOnly(['scope', 'refresh_token'], url)) return undefined;
+    if (!hasOnlyParameters(['scope', 'refresh_token'], url)) return undefined;
     const { scope, refresh_token: refreshToken } = Object.fromEntries(url.searchParams);
     const [clientId, clientSecret] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
     return { url: `${url.origin}${url.pathname}`, clientId, clientSecret, scope, refreshToken };
@@ -58,7 +58,7 @@ export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boo
  * Adds the host `localhost` to the URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`, since `URL` cannot
  * parse a user without a host. The driver connects to the parameter `host`, not to `localhost`.
  */
-export const withHost = (text: string): string =>
+export const withSocketHost = (text: string): string =>
   /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
 
 /** Makes a URL for each host of a URL with several hosts. @param pattern captures the text before the hosts, the hosts, and the text after them */
@@ -88,14 +88,14 @@ const POSTGRESQL = [
 ];
 
 /** Whether a URL has only parameters in `known`, each at most once. */
-const hasOnly = (known: readonly string[], { searchParams }: URL): boolean =>
+const hasOnlyParameters = (known: readonly string[], { searchParams }: URL): boolean =>
   [...searchParams.keys()].every((name, index, names) => known.includes(name) && names.indexOf(name) === index);
 
 const hasFitParameters = (url: URL): boolean => {
   const { protocol, host, searchParams } = url;
   if (/,|%2c/i.test(host + (searchParams.get('host') ?? ''))) return false;
   return protocol.startsWith('postgres')
-    ? hasOnly(POSTGRESQL, url)
+    ? hasOnlyParameters(POSTGRESQL, url)
     : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
 };
 
@@ -107,7 +107,7 @@ export const databaseUrl = formatOf<DatabaseUrl>(
       return file !== ':memory:' && path.parse(file) !== undefined
         ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
         : undefined;
-    const [text = '', ...others] = urlsOfNodes(withHost(given), MYSQL_NODES);
+    const [text = '', ...others] = urlsOfNodes(withSocketHost(given), MYSQL_NODES);
     const [url, ...further] = [text, ...others].map((each) => urlOf(each, Object.keys(KINDS)));
     if (url === undefined || !hasFitParameters(url) || !further.every((each) => each && each.hostname !== ''))
       return undefined;
@@ -129,7 +129,7 @@ const isSentinel = (url: URL): boolean => {
     hostname !== '' &&
     hash === '' &&
     /^\/[\w.-]+(?:\/\d*)?$/.test(pathname) &&
-    hasOnly(SENTINEL_OPTIONS, url) &&
+    hasOnlyParameters(SENTINEL_OPTIONS, url) &&
     /^[046]$/.test(options.get('family') ?? '0') &&
     (!options.has('sentinel_username') || Boolean(options.get('sentinel_password')))
   );
@@ -143,10 +143,12 @@ export const redisUrls = formatOf<readonly string[]>(
   (text) => {
     const isSentinels = SENTINELS.test(text.trim());
     const texts = isSentinels ? urlsOfNodes(text.trim(), SENTINELS) : itemsOf(text);
-    const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL : ['redis:', 'rediss:']));
+    const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL_PROTOCOLS : ['redis:', 'rediss:']));
     const known = urls.filter((url) => url !== undefined);
-    const ways = new Set(known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
-    if (known.length < urls.length || ways.size !== 1) return undefined;
+    const credentials = new Set(
+      known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')),
+    );
+    if (known.length < urls.length || credentials.size !== 1) return undefined;
     const [isFit] = isSentinels ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
     return known.every(isFit) ? texts : undefined;
   },

@@ -3,13 +3,13 @@ import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
 /** A `path-value` of RFC 6265 §4.1.1 without spaces. */
-export const cookiePath = format.textThat(
+export const cookiePath = format.textFormat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),
 );
 
 /** `StringOrURI` (RFC 7519 §2), limited in length, since the refresh token has to fit into a cookie. */
-const stringOrUri = format.textThat(
+const stringOrUri = format.textFormat(
   'up to 200 visible ASCII characters, and a URI if there is a colon among them',
   (text) => /^[!-~]{1,200}$/.test(text) && (!text.includes(':') || URL.canParse(text)),
 );

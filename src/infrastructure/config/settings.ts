@@ -56,7 +56,7 @@ type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Words}
   : Lowercase<Name>;
 
 /** Settings named after their variables, such as `sessionMaxLifetime` of SESSION_MAX_LIFETIME. An unset variable is `null`; its `unset` says what applies. */
-const named = <Name extends VariableName>(env: Values, ...names: Name[]) => {
+const pick = <Name extends VariableName>(env: Values, ...names: Name[]) => {
   const camelCase = (name: string) => name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
   return Object.fromEntries(names.map((name) => [camelCase(name), env[name] ?? null])) as {
     readonly [N in Name as CamelCase<N>]: undefined extends Values[N] ? NonNullable<Values[N]> | null : Values[N];
@@ -73,14 +73,14 @@ export const settingsOf = (env: Values) => {
   const domain = hostOf(new URL(baseUrl));
   const { ADOPTION_PUBLIC_KEY: publicKey, VERIFY_PASSWORDS_AT: at } = env;
   return {
-    ...named(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
-    ...named(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
-    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
-    ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
-    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
-    ...named(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
-    ...named(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
-    ...named(env, 'WEBHOOK_ALLOWED_NETWORKS', 'CLEAR_SITE_DATA'),
+    ...pick(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
+    ...pick(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
+    ...pick(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
+    ...pick(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
+    ...pick(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
+    ...pick(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
+    ...pick(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...pick(env, 'WEBHOOK_ALLOWED_NETWORKS', 'CLEAR_SITE_DATA'),
     /** Without a trailing slash. */
     baseUrl,
     /** Serialized origins (RFC 6454 §6.2) of websites, apps and extensions. */

@@ -11,7 +11,7 @@ export const isLoopback = (host: string): boolean =>
   (isIPv4(host) && host.startsWith('127.'));
 
 /** Whether others might read traffic to a host. A name without a dot counts as one within a container network. */
-export const isFar = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
+export const isExposed = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
 
 /** Whether a URL is of another machine, and has `http:`. */
 export const isPlainHttp = (text: string): boolean => {

@@ -3,7 +3,7 @@ import { systemReason } from '../../adapters/log/redact-error.ts';
 import { decodeText } from '../texts.ts';
 import { ACCOUNT_VARIABLES, ADMIN_VARIABLES, FORMER_SYSTEM_VARIABLES } from './account-variables.ts';
 import type { Environment, Format, Variable } from './formats.ts';
-import { withHost } from './server-urls.ts';
+import { withSocketHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
@@ -25,7 +25,6 @@ type ValueOf<Entry> = Entry extends { readonly format: Format<infer T> }
 /** The parsed variables; `undefined` for an unset variable without a default. */
 export type Values = { readonly [Name in VariableName]: ValueOf<(typeof VARIABLES)[Name]> };
 
-// The cast: the type of `Object.keys` is `string[]`.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
@@ -59,13 +58,13 @@ export const shownSettings = (env: Env) =>
   });
 
 /** Variables that may come from a file. PGPASSWORD is among them, since the driver of PostgreSQL reads it. */
-const SECRETS: readonly string[] = [
+const FILE_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
 /** Matches the names of variables that name a file with a secret of a provider. */
-const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
-const KNOWN = new Set<string>([...VARIABLE_NAMES, ...SECRETS.map((name) => `${name}_FILE`)]);
+const PROVIDER_SECRET_FILE = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
+const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((name) => `${name}_FILE`)]);
 
 /**
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
@@ -75,13 +74,13 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
   const env: Record<string, string | undefined> = { ...given };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
-    if (KNOWN.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
+    if (KNOWN_NAMES.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
     // If an environment file begins with a byte order mark, the mark becomes part of the first name.
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
-  const ofProviders = Object.keys(env).flatMap((name) => OF_PROVIDERS.exec(name)?.slice(1) ?? []);
-  for (const name of [...SECRETS, ...ofProviders]) {
+  const ofProviders = Object.keys(env).flatMap((name) => PROVIDER_SECRET_FILE.exec(name)?.slice(1) ?? []);
+  for (const name of [...FILE_VARIABLES, ...ofProviders]) {
     const path = env[`${name}_FILE`];
     if (!path) continue;
     if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
@@ -97,7 +96,7 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
 
 /** Puts PGPASSWORD into the URL: the driver reads PGPASSWORD only from the environment of the process, where one from a file is missing. */
 const withPassword = (env: Env): Env => {
-  const text = withHost(env.DATABASE_URL ?? '');
+  const text = withSocketHost(env.DATABASE_URL ?? '');
   if (!env.PGPASSWORD || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;
   const url = new URL(text);
   if (url.password === '') url.password = encodeURIComponent(env.PGPASSWORD);
@@ -109,12 +108,12 @@ const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
 
 /** Whether the name is one that Kubernetes or Docker makes for another service, which may be called `redis`, `database` or `mail`. */
-export const isOfNeighbour = (name: string): boolean =>
+export const isOfOtherService = (name: string): boolean =>
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/.test(name);
 
 /** A warning that names the unknown variables with a prefix of this service; none if there are no such variables. */
 export const unknownVariables = (env: Env): string[] => {
-  const isUnknown = (name: string) => PREFIX.test(name) && !isOfNeighbour(name) && !KNOWN.has(name);
+  const isUnknown = (name: string) => PREFIX.test(name) && !isOfOtherService(name) && !KNOWN_NAMES.has(name);
   const unknown = Object.keys(env).filter((name) => env[name] && isUnknown(name));
   return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];
 };

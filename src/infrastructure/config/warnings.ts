@@ -3,12 +3,12 @@ import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY, TIERS } from './formats.ts';
 import { inProduction, type Rules } from './refusals.ts';
 import { baseUrlOf, cookiePathOf, hasUserPages, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
-import { isFar, isLoopback, isPlainHttp } from './urls.ts';
+import { isExposed, isLoopback, isPlainHttp } from './urls.ts';
 import type { Env, Values } from './variables.ts';
 
 const FIVE_MINUTES = 300_000;
 const redisUrls = (env: Values): URL[] => (env.REDIS_URL ?? []).map((text) => new URL(text));
-const isHere = (url: string): boolean => isLoopback(hostOf(new URL(url)));
+const isLocalUrl = (url: string): boolean => isLoopback(hostOf(new URL(url)));
 
 const mayCall = (env: Values, url: string): boolean =>
   [new URL(baseUrlOf(env)).origin, ...pageOriginsOf(env)].includes(new URL(url).origin);
@@ -34,7 +34,7 @@ const IN_PRODUCTION: Rules = {
   'REDIS_URL has no password: any client that reaches that Redis can reset limits': (env) =>
     redisUrls(env).some((url) => !isLoopback(hostOf(url)) && url.password === ''),
   'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted': (env) =>
-    redisUrls(env).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
+    redisUrls(env).some((url) => !url.protocol.startsWith('rediss') && isExposed(hostOf(url))),
   'JWT_ISSUER is unset: tokens do not say who has issued them, and to set it later logs everybody out': (env) =>
     env.JWT_ISSUER === undefined,
   'JWT_AUDIENCE is unset: tokens do not say for which services they are, and to set it later logs everybody out': (
@@ -67,7 +67,7 @@ const EVERYWHERE: Rules = {
   'ADMIN_PORT is set without ADMIN_KEYS: the back office refuses every program': (env) =>
     env.ADMIN_PORT !== null && !(env.ADMIN_KEYS ?? env.ADMIN_IDENTITY_HEADER ?? env.ADMIN_USERS),
   'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted':
-    (env) => !isProduction(env) && !(isLoopback(env.HOST) && isHere(env.BASE_URL ?? 'http://localhost')),
+    (env) => !isProduction(env) && !(isLoopback(env.HOST) && isLocalUrl(env.BASE_URL ?? 'http://localhost')),
   'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (env) =>
     env.BASE_URL !== undefined && isPlainHttp(env.BASE_URL) && (isProduction(env) || env.JWT_REFRESH_COOKIE_SECURE),
   'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites':
@@ -87,7 +87,7 @@ const EVERYWHERE: Rules = {
   'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /': (env) =>
     env.PAGE_SERVERS !== undefined && cookiePathOf(env) !== '/',
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
-    ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isHere(mail.url),
+    ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isLocalUrl(mail.url),
   'ADOPTION_PUBLIC_KEY is set: its private key opens sessions of every user who has the same password as at the start, until ADOPTION_ENDS':
     (env) => env.ADOPTION_PUBLIC_KEY !== undefined && (env.ADOPTION_ENDS ?? Infinity) > systemClock.now(),
   'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (env) =>
@@ -113,7 +113,7 @@ export const databaseWarnings = (given: Env): Rules =>
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
       ({ DATABASE_URL: url }) =>
         (url?.kind === 'mariadb' || url?.kind === 'mysql') &&
-        [url.url, ...(url.others ?? [])].some((each) => isFar(hostOf(new URL(each)))) &&
+        [url.url, ...(url.others ?? [])].some((each) => isExposed(hostOf(new URL(each)))) &&
         !new URL(url.url).searchParams.has('ssl'),
   });
 
@@ -130,5 +130,5 @@ const isInsecure = (url: URL, environment: string | undefined): boolean => {
   const isEncrypted = names !== undefined || /^(?:true|1)$/.test(given('ssl') ?? '');
   const checksNothing =
     mode === 'no-verify' || (given('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require'));
-  return isFar(host) && (!isEncrypted || checksNothing);
+  return isExposed(host) && (!isEncrypted || checksNothing);
 };

@@ -22,7 +22,6 @@ export type CopyOptions = {
   readonly database: SqliteOptions;
   /** The directory that has the keys. */
   readonly dataDir: string;
-  /** The path of the backup. */
   readonly file: string;
   readonly withKeys: boolean;
 };
@@ -86,7 +85,7 @@ export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
 const takeManifest = (copy: string): Manifest => {
   try {
     return withDatabase(copy, (database) => {
-      if (isDamaged(database)) throw damaged('SQLite finds errors in it');
+      if (isDamaged(database)) throw damagedBackup('SQLite finds errors in it');
       const rows = database.prepare(`select name, content from ${MANIFEST}`).all();
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
       // These settings keep the removed keys out of unused pages and of a journal on the disk.
@@ -95,7 +94,7 @@ const takeManifest = (copy: string): Manifest => {
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
     });
   } catch (error) {
-    throw isUnreadable(error) ? damaged('it has no database of a backup') : error;
+    throw isUnreadable(error) ? damagedBackup('it has no database of a backup') : error;
   }
 };
 
@@ -104,7 +103,7 @@ const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
 
-const damaged = (problem: string) => new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
+const damagedBackup = (problem: string) => new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 /** A stream to a new file that only its owner can read. It ends when the file is on the disk. */
 const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
@@ -117,7 +116,8 @@ const unpack = async (file: string, copy: string): Promise<void> => {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
   } catch (error) {
     // Errors of zlib have codes such as Z_DATA_ERROR.
-    if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code')))) throw damaged('it cannot be read');
+    if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code'))))
+      throw damagedBackup('it cannot be read');
     throw error;
   }
 };
@@ -130,7 +130,7 @@ const unpack = async (file: string, copy: string): Promise<void> => {
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
   assertHasNoDatabase(path);
-  const draft = await mkdtemp(join(existing(dirname(path)), `${basename(path)}.restoring-`));
+  const draft = await mkdtemp(join(nearestExisting(dirname(path)), `${basename(path)}.restoring-`));
   try {
     const copy = join(draft, 'database.sqlite');
     await unpack(file, copy);
@@ -158,12 +158,13 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
 };
 
 /** The path, or the nearest directory above it that exists: there, the draft is on the disk of the database, and a refused backup leaves no directory. */
-const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
+const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
 /** Refuses a backup with an unreadable key, since the service would not start with it. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
-    if (keys.has(file) && parse(keys.get(file) ?? '') === null) throw damaged(`${file} in it is no key of the service`);
+    if (keys.has(file) && parse(keys.get(file) ?? '') === null)
+      throw damagedBackup(`${file} in it is no key of the service`);
 };
 
 /** Refuses to replace different keys in DATA_DIR: that would log everybody out, and the keys could be lost. */

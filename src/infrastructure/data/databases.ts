@@ -16,7 +16,6 @@ export const assertHasNoDatabase = (path: string): void => {
     throw new CommandError('database-exists', `${taken} exists. Move it away, or use another place.`);
 };
 
-/** How long a statement waits for a lock of another process. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** Opens a file of SQLite for `work`, and closes it afterwards. SQLite is loaded here, since other databases do not need it. */

@@ -2,16 +2,15 @@ import { createReadStream } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/known-passwords.ts';
+import { LEAKED_ENTRY_BYTES, LEAKED_FILE_HEAD } from '../../adapters/crypto/known-passwords.ts';
 import { inBatches } from '../batches.ts';
 import { CommandError, fileExists } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
-/** Entries that are written at once. */
 const AT_ONCE = 100_000;
 
 /**
- * Makes the file that `leakedPasswordsOf` reads, from a public list of SHA-1 hashes. After an error, there is no file.
+ * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. After an error, there is no file.
  * @param from a file with lines of `HASH:COUNT` in ascending order, or a directory with a file for each range, which is named by the first five digits of
  *   its hashes and has lines of `REST:COUNT`
  * @param least the least count of a password that is not left out
@@ -22,14 +21,14 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
   const output = await open(draft, 'wx', 0o644);
   try {
     let entries = 0;
-    await output.appendFile(LEAKED_HEAD);
+    await output.appendFile(LEAKED_FILE_HEAD);
     for await (const batch of inBatches(entriesOf(from, least), AT_ONCE)) {
       entries += batch.length;
       await output.appendFile(Buffer.concat(batch));
     }
     await output.sync();
     await link(draft, file);
-    return { file, entries, bytes: (entries + 1) * LEAKED_BYTES };
+    return { file, entries, bytes: (entries + 1) * LEAKED_ENTRY_BYTES };
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw isTaken ? fileExists(file) : error;
@@ -40,13 +39,13 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
 };
 
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
-  let last: Buffer = Buffer.alloc(LEAKED_BYTES);
+  let last: Buffer = Buffer.alloc(LEAKED_ENTRY_BYTES);
   for await (const { place, text } of linesOf(from)) {
     const { digest, count } = LINE.exec(text)?.groups ?? {};
-    if (digest === undefined) throw invalid(`${place} is not SHA-1:COUNT`);
+    if (digest === undefined) throw invalidList(`${place} is not SHA-1:COUNT`);
     if (Number(count) < least) continue;
-    const entry = Buffer.from(digest.slice(0, 2 * LEAKED_BYTES), 'hex');
-    if (entry.compare(last) < 0) throw invalid(`${place} is not in ascending order`);
+    const entry = Buffer.from(digest.slice(0, 2 * LEAKED_ENTRY_BYTES), 'hex');
+    if (entry.compare(last) < 0) throw invalidList(`${place} is not in ascending order`);
     last = entry;
     yield entry;
   }
@@ -67,4 +66,4 @@ async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; 
   }
 }
 
-const invalid = (message: string) => new CommandError('leaked-list', `${message}. Nothing was written.`, 2);
+const invalidList = (message: string) => new CommandError('leaked-list', `${message}. Nothing was written.`, 2);

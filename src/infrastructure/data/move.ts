@@ -6,7 +6,7 @@ import type { Records, Stored } from '../../application/storage/records.ts';
 import { BATCH, type Source, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { closing } from '../closing.ts';
+import { openedParts } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
 import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
@@ -33,7 +33,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
       'same-database',
       `${MOVE_FROM} and DATABASE_URL name the same database. Without a value, each is the file in DATA_DIR.`,
     );
-  const opened = closing();
+  const opened = openedParts();
   const open = async (options: DatabaseOptions, migrate: boolean): Promise<Database> => {
     const database = await openDatabase(options, { migrate });
     opened.add(database.close);
@@ -97,11 +97,11 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
   for (const table of TABLE_NAMES) copied += await copyTable(table, copying);
   onProgress('Comparing all rows …');
   const after = await compareAll(copying).catch((error: unknown) => {
-    throw error instanceof CommandError ? changed() : error;
+    throw error instanceof CommandError ? sourceChanged() : error;
   });
   for (const table of TABLE_NAMES) {
     const { rows, present } = after[table];
-    if (rows !== before[table].rows) throw changed();
+    if (rows !== before[table].rows) throw sourceChanged();
     if (present !== rows) throw new Error(`${TABLES[table].name} has ${rows} rows, ${present} of them in the target.`);
   }
   return { rows: countsOf(after), copied };
@@ -120,19 +120,17 @@ const compareAll = async (databases: Databases): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
   for (const table of TABLE_NAMES)
     compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  // The cast: the type of `Object.fromEntries` does not keep the names.
   return Object.fromEntries(compared) as AllCompared;
 };
 
 const countsOf = (compared: AllCompared): RowCounts =>
   Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
 
-const changed = (): Error =>
+const sourceChanged = (): Error =>
   new Error(
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-/** @returns the number of copied rows */
 const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
@@ -162,9 +160,9 @@ const withTableName = async <Result>(table: TableName, work: () => Promise<Resul
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const what = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
-    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${GO_ON}`);
+    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${RETRY_ADVICE}`);
   }
 };
 
-const GO_ON =
+const RETRY_ADVICE =
   'The source is unchanged, and what was copied stays in the target. Run the command again to copy the rest.';

@@ -10,7 +10,6 @@ export const MAX_PENDING = 8;
 /** Milliseconds in which the client can read the last response and close. If the server closed at once, TCP could drop the response. */
 const LINGER = 1_000;
 
-/** The connection of a client, with its pending responses. */
 export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent yet, in the order of their requests. */
@@ -65,9 +64,9 @@ export class Connection {
     this.#isClosing = true;
     this.#socket.pause();
     const text = await textOfResponse();
-    await Promise.all(this.#pending.filter((response) => response !== incomplete).map(closed));
+    await Promise.all(this.#pending.filter((response) => response !== incomplete).map(untilClosed));
     if (!incomplete?.headersSent) return this.#end(text);
-    if (this.#pending.includes(incomplete)) await closed(incomplete);
+    if (this.#pending.includes(incomplete)) await untilClosed(incomplete);
     this.#end();
   }
 
@@ -85,12 +84,13 @@ export class Connection {
   }
 }
 
-const closed = (response: ServerResponse): Promise<void> => new Promise((resolve) => response.once('close', resolve));
+const untilClosed = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => response.once('close', resolve));
 
 /** Far below 2000: Node.js drops further headers silently. */
 export const MAX_HEADERS = 100;
 /** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
-const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+const HOST_HEADER = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /** Checks a request that the parser of Node.js has accepted. @returns `null` for a valid request */
 export const requestFault = (incoming: IncomingMessage) => {
@@ -107,7 +107,7 @@ const hostFault = (incoming: IncomingMessage): string | null => {
   const [host] = hosts;
   if (hosts.length > 1) return 'more than one Host';
   if (host === undefined) return incoming.httpVersion === '1.1' ? 'no Host' : null;
-  return HOST.test(host) ? null : 'invalid Host';
+  return HOST_HEADER.test(host) ? null : 'invalid Host';
 };
 
 /**

@@ -20,7 +20,7 @@ import {
  * 0017). Further connections are closed at once.
  */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
-type Settings = keyof typeof MAX_CONNECTIONS;
+type AddressNames = keyof typeof MAX_CONNECTIONS;
 
 type Address = { readonly host: string; readonly port: number };
 
@@ -43,7 +43,7 @@ const HIGH_WATER_MARK = 16_384;
 const GRACE = 1_000;
 
 /** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
-export const listen = async (handlers: ServerHandlers, options: Options, settings: Settings = 'HOST and PORT') => {
+export const listen = async (handlers: ServerHandlers, options: Options, settings: AddressNames = 'HOST and PORT') => {
   const connections: Connections = new Map();
   const state = { closing: false };
   const server = boundedServer(options.requestTimeoutMs, MAX_CONNECTIONS[settings]);
@@ -53,7 +53,7 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   });
   handleRequests(server, handlers, connections, state);
   refuseInvalidInput(server, handlers, connections);
-  await listening(server, options, settings);
+  await startListening(server, options, settings);
   return {
     // The cast: a server that listens on a port has an address of this type.
     address: server.address() as AddressInfo,
@@ -61,10 +61,10 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
-      return closed(server, connections, options.requestTimeoutMs + GRACE);
+      return closeServer(server, connections, options.requestTimeoutMs + GRACE);
     },
     /** Closes all connections at once, also those with a request in progress. */
-    closeNow: () => closed(server, connections, 0),
+    closeNow: () => closeServer(server, connections, 0),
   };
 };
 
@@ -133,7 +133,7 @@ const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, c
   server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };
 
-const listening = (server: NetServer, { host, port }: Address, settings: Settings): Promise<void> =>
+const startListening = (server: NetServer, { host, port }: Address, settings: AddressNames): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', ({ errno, code, message }: NodeJS.ErrnoException) => {
       const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
@@ -146,17 +146,17 @@ const listening = (server: NetServer, { host, port }: Address, settings: Setting
  * Checks that an address is free, before slow parts are started: listens on the address, and closes at once.
  * @throws Error that names the settings of the address and the system's reason
  */
-export const probePort = async (address: Address, settings: Settings = 'HOST and PORT'): Promise<void> => {
+export const probePort = async (address: Address, settings: AddressNames = 'HOST and PORT'): Promise<void> => {
   // Connections are destroyed, since `close` waits for open ones.
   const server = createTcpServer((socket) => socket.destroy());
-  await listening(server, address, settings);
+  await startListening(server, address, settings);
   await new Promise((resolve) => server.close(resolve));
 };
 
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Calls `close` of the TCP server, since `close` of the HTTP server would close idle connections at once, and lose requests in transit. */
-const closed = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
+const closeServer = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
   const allClosed = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => allClosed.resolve());
   const idle = setInterval(() => server.closeIdleConnections(), GRACE);

@@ -21,7 +21,6 @@ type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 
 type Importing = {
   readonly deps: Deps;
-  /** The name of the source. */
   readonly from: string;
   /** Whether users are only checked, and not stored. Then memory has the names and identities of earlier lines, so that duplicates are found. */
   readonly dryRun: boolean;
@@ -38,8 +37,7 @@ type Outcome = {
 
 /** The number of lines that are stored in one transaction. */
 const BATCH = 500;
-/** The number of lines that are looked up at the same time. */
-const READS = 8;
+const CONCURRENT_READS = 8;
 
 /**
  * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
@@ -48,8 +46,8 @@ const READS = 8;
  * @throws AppError if the database fails
  */
 export async function* importUsers(lines: AsyncIterable<SourceLine>, importing: Importing) {
-  const prepare = preparation(importing);
-  const store = importing.dryRun ? pretending(importing.deps) : storing(importing.deps);
+  const prepare = linePreparer(importing);
+  const store = importing.dryRun ? dryRunStore(importing.deps) : transactionStore(importing.deps);
   for await (const batch of inBatches(lines, BATCH)) {
     const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
     const ready = prepared.filter((each) => 'arrival' in each);
@@ -71,21 +69,21 @@ const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [`re
 const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
 
 /** Reads a line, and looks its user up. @returns the user to store, or the outcome if the user is not to be stored */
-const preparation = ({ deps, from, dryRun }: Importing) => {
-  const reading = pLimit(READS);
+const linePreparer = ({ deps, from, dryRun }: Importing) => {
+  const readLimit = pLimit(CONCURRENT_READS);
   const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
   return async (line: SourceLine): Promise<Outcome | Ready> => {
     if ('problem' in line) return refused(line.problem);
     if ('leftOut' in line) return { state: 'leftOut', remarks: [`left out: ${line.leftOut}`] };
-    const waiting = readArrival(line.user, from);
-    if ('problem' in waiting) return refused(waiting.problem);
-    const { oldId, givenUsername } = waiting;
-    if (waiting.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
+    const unhashed = readArrival(line.user, from);
+    if ('problem' in unhashed) return refused(unhashed.problem);
+    const { oldId, givenUsername } = unhashed;
+    if (unhashed.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
       return refused('factors: authenticator apps need FACTOR_KEYS');
-    const presence = await reading(() => presenceOf(deps, deps, waiting.arrival));
-    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, waiting.arrival.id) };
+    const presence = await readLimit(() => presenceOf(deps, deps, unhashed.arrival));
+    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, unhashed.arrival.id) };
     if (presence !== null) return refused(presence.problem);
-    const arrival = await withHash(waiting, hasher);
+    const arrival = await withHash(unhashed, hasher);
     return 'problem' in arrival ? refused(arrival.problem) : { arrival, oldId, givenUsername, notes: line.notes ?? [] };
   };
 };
@@ -105,7 +103,7 @@ const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stor
 type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
 
 /** Stores users in one transaction. If a name, address or identity of one of them was taken meanwhile, stores each user in a transaction of its own. */
-const storing = (deps: Deps): Store => {
+const transactionStore = (deps: Deps): Store => {
   const storeAll = (arrivals: readonly Arrival[]) =>
     deps.transactions.run(async (stores) => {
       const stored: Stored[] = [];
@@ -131,7 +129,7 @@ const storing = (deps: Deps): Store => {
 };
 
 /** For a dry run: stores no user, and remembers the names, addresses and identities that earlier lines would have taken. */
-const pretending = (deps: Deps): Store => {
+const dryRunStore = (deps: Deps): Store => {
   const taken = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
   const takenAs = async (name: string) => (taken.has(name) ? {} : null);

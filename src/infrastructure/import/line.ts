@@ -92,7 +92,7 @@ export const readLine = (value: unknown): Line | { readonly problem: string } =>
 };
 
 /** A user whose `passwordHash` still has the form of the other system. `withHash` makes the stored form, which may take long. */
-export type Waiting = {
+export type UnhashedArrival = {
   readonly oldId: string | null;
   /** The username in the source; `null` if there is none, or it is the address. */
   readonly givenUsername: string | null;
@@ -106,25 +106,25 @@ type Refused = { readonly problem: string };
  * Reads a user of a source.
  * @param from the name of the source, from which ids are derived, since users of two systems may have the same id
  */
-export const readArrival = (user: unknown, from: string): Waiting | Refused => {
+export const readArrival = (user: unknown, from: string): UnhashedArrival | Refused => {
   const line = readLine(user);
   if ('problem' in line) return line;
   const { username, identities, factors } = line;
-  const [legal, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
+  const [parsedUsername, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
   return {
     oldId: line.id ?? null,
     givenUsername: username && canonicalEmail(typedAccount(username)) !== email ? username : null,
     passwordHash: line.passwordHash ?? null,
     arrival: {
       id: idOf(line, JSON.stringify(line.id ? [from, line.id] : [from, user])),
-      username: legal.success ? legal.output : null,
+      username: parsedUsername.success ? parsedUsername.output : null,
       email,
       isEmailVerified: line.emailVerified ?? false,
       isDisabled: line.disabled ?? false,
       createdAt: line.createdAt ?? null,
       locale: line.locale ?? null,
       attributes: line.attributes ?? {},
-      identities: distinct(identities ?? []).map(({ issuer, subject, provider, email }) => ({
+      identities: withoutDuplicates(identities ?? []).map(({ issuer, subject, provider, email }) => ({
         ...{ issuer, subject, provider: provider ?? new URL(issuer).hostname, email: email ?? null },
       })),
       appSecrets: (factors ?? []).map(({ secret }) => secret),
@@ -133,9 +133,9 @@ export const readArrival = (user: unknown, from: string): Waiting | Refused => {
 };
 
 /** Removes duplicates, since two tables of a system may have the same link. */
-const distinct = <Link extends Pick<Identity, 'issuer' | 'subject'>>(links: readonly Link[]): readonly Link[] => [
-  ...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values(),
-];
+const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
+  links: readonly Link[],
+): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
 
 /** The id of a user. The same line always gets the same id, so that another import finds the user, even if the address has changed since. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
@@ -143,7 +143,7 @@ const idOf = ({ id, createdAt }: Line, content: string): string =>
 
 /** Adds the hash in the stored form. @param hasher wraps a digest that is too fast to be stored */
 export const withHash = async (
-  { arrival, passwordHash }: Waiting,
+  { arrival, passwordHash }: UnhashedArrival,
   hasher: Pick<PasswordHasher, 'hash'>,
 ): Promise<Arrival | Refused> => {
   if (passwordHash === null || passwordHash === NO_PASSWORD)

@@ -19,24 +19,25 @@ export async function* jsonObjects(
   chunks: AsyncIterable<string>,
   tables: readonly string[],
 ): AsyncGenerator<Row | RowProblem> {
-  const open: string[] = [];
+  const brackets: string[] = [];
   let [rest, line, key, hasList] = ['', 1, '', false];
   const isInList = () =>
-    open.at(-1) === '[' && (open.length === 1 || (open.length === 2 && open[0] === '{' && tables.includes(key)));
+    brackets.at(-1) === '[' &&
+    (brackets.length === 1 || (brackets.length === 2 && brackets[0] === '{' && tables.includes(key)));
   for await (const chunk of chunks) {
     const text = rest + chunk;
     let [end, object]: [number, { at: number; line: number; depth: number } | null] = [0, null];
     for (const { 0: token, index } of text.matchAll(TOKEN)) {
       if (token === '"') break;
       if (token === '\n') line += 1;
-      else if (token.startsWith('"')) key = open.length === 1 ? token.slice(1, -1) : key;
+      else if (token.startsWith('"')) key = brackets.length === 1 ? token.slice(1, -1) : key;
       else if (token === '{' || token === '[') {
-        if (token === '{' && object === null && isInList()) object = { at: index, line, depth: open.length };
-        if (open.push(token) > MAX_DEPTH) throw new FileProblem(line, 'has too many brackets within each other');
+        if (token === '{' && object === null && isInList()) object = { at: index, line, depth: brackets.length };
+        if (brackets.push(token) > MAX_DEPTH) throw new FileProblem(line, 'has too many brackets within each other');
         hasList ||= isInList();
       } else {
-        open.pop();
-        if (object?.depth === open.length) {
+        brackets.pop();
+        if (object?.depth === brackets.length) {
           yield rowIn(text.slice(object.at, index + 1), object.line);
           object = null;
         }
@@ -45,12 +46,12 @@ export async function* jsonObjects(
     }
     if (object !== null) {
       // The object has not ended. It is read again from its beginning, together with the next chunk.
-      [end, line, open.length] = [object.at, object.line, object.depth];
+      [end, line, brackets.length] = [object.at, object.line, object.depth];
     }
     rest = text.slice(end);
     if (rest.length > ROW_MAX_CHARACTERS) throw new FileProblem(line, `has more than ${ROW_MAX_CHARACTERS} characters`);
   }
-  if (open.length > 0) throw new FileProblem(line, 'is not complete');
+  if (brackets.length > 0) throw new FileProblem(line, 'is not complete');
   if (!hasList)
     throw new FileProblem(1, `begins no list${tables.length > 0 ? `, nor an object with ${tables[0]}` : ''}`);
 }
@@ -87,12 +88,12 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
   try {
     for await (const { record, raw } of parser as AsyncIterable<{ record: readonly string[]; raw: string }>) {
-      const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
-      read += breaks(raw);
+      const line = read + countLineBreaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
+      read += countLineBreaks(raw);
       if (names === undefined) {
         if (new Set(record).size < record.length) throw new FileProblem(line, 'names a column twice');
         names = record;
-      } else if (!fits(record, names.length))
+      } else if (!isComplete(record, names.length))
         yield { line, problem: `has ${record.length} fields in place of ${names.length}` };
       else yield { line, row: Object.fromEntries(names.map((name, at) => [name, record[at]])) };
     }
@@ -102,10 +103,10 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   }
 }
 
-const breaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
+const countLineBreaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
 
 /** Whether an entry has the right number of fields. A further, empty one comes from a comma at the end of the line, and is allowed. */
-const fits = (record: readonly string[], length: number): boolean =>
+const isComplete = (record: readonly string[], length: number): boolean =>
   record.length === length || (record.length === length + 1 && record.at(-1) === '');
 
 /** An entry of a file of another system. `line` is the number of its first line. */
@@ -201,15 +202,15 @@ async function* textOf(file: string): AsyncGenerator<string> {
       return decoder.decode(bytes, { stream });
     } catch {
       const [valid = ''] = new TextDecoder().decode(bytes).split('\ufffd', 1);
-      throw new FileProblem(line + newlines(valid), 'is not UTF-8');
+      throw new FileProblem(line + countNewlines(valid), 'is not UTF-8');
     }
   };
   for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
     const text = decoded(bytes, true);
     yield text;
-    line += newlines(text);
+    line += countNewlines(text);
   }
   decoded(new Uint8Array(), false);
 }
 
-const newlines = (text: string): number => text.split('\n').length - 1;
+const countNewlines = (text: string): number => text.split('\n').length - 1;

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 
-/** A line of a file, by its number. */
 export type Place = { readonly file: string; readonly line: number };
 
 export type SourceLine = Place &

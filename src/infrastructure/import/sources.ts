@@ -7,7 +7,6 @@ import { firebase } from './sources/firebase.ts';
 import { keycloak } from './sources/keycloak.ts';
 import { supabase } from './sources/supabase.ts';
 
-/** The other systems, by the names that `--from` accepts. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   auth0,
   firebase,

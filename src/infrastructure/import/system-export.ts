@@ -17,7 +17,6 @@ export type Part = Linked & {
   /** One of the `keys` of the user; an empty text if the entry names no user. */
   readonly userKey: string;
   readonly passwordHash?: string | undefined;
-  /** An address that the user has proven. */
   readonly verifiedEmail?: string | undefined;
 };
 
@@ -124,7 +123,7 @@ const ISSUERS: Readonly<Record<string, string>> = {
   github: 'https://github.com',
 };
 /** Names that systems have for the user's own password, address or phone number. They are no providers. */
-const OWN = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
+const OWN_CREDENTIALS = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
 /** Names that systems have for Microsoft. */
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];
 
@@ -135,9 +134,9 @@ const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entr
  * @param issuer the claim `iss`, if the system has stored it
  */
 export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Linked => {
-  const called = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
-  const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
-  if (OWN.includes(provider)) return {};
+  const label = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
+  const provider = MICROSOFT.includes(label) ? 'microsoft' : label;
+  if (OWN_CREDENTIALS.includes(provider)) return {};
   const knownIssuer = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
   const sub = textOf(subject);
   if (knownIssuer !== undefined && sub !== undefined)
@@ -146,7 +145,7 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
     provider === 'microsoft'
       ? 'its issuer and subject depend on the tenant and the application, and are not in the export'
       : 'it is not known as an OpenID provider';
-  return { notes: [`The link to the provider ${called.slice(0, 64)} is left out: ${reason}.`] };
+  return { notes: [`The link to the provider ${label.slice(0, 64)} is left out: ${reason}.`] };
 };
 
 /** An authenticator app with a secret in Base32, or a note that it is left out, for instance because the secret is encrypted. */

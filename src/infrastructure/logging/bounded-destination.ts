@@ -8,7 +8,7 @@ const MAX_WAITING = 1_048_576;
 const FIRST_RETRY = 1;
 const LAST_RETRY = 100;
 /** Milliseconds to write the waiting lines when the log is closed. */
-const LAST_CHANCE = 1_000;
+const CLOSE_TIMEOUT = 1_000;
 
 /**
  * Writes each line to a file descriptor at once. While writing fails, because of a full disk or a pipe that is not read, up to a mebibyte of lines waits.
@@ -60,12 +60,12 @@ export const boundedDestination = (fd: number) => {
   };
 
   /** Writes the waiting lines if the process ends without `close`, for instance after an uncaught error. */
-  const finish = (): void => {
-    const end = monotonicTime() + LAST_CHANCE;
+  const writeAtExit = (): void => {
+    const end = monotonicTime() + CLOSE_TIMEOUT;
     const never = new Int32Array(new SharedArrayBuffer(4));
     while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
   };
-  process.on('exit', finish);
+  process.on('exit', writeAtExit);
 
   return {
     /** Writes a line, keeps it for later, or drops it. Never waits, and never throws. */
@@ -89,13 +89,13 @@ export const boundedDestination = (fd: number) => {
     /** Writes the waiting lines, and drops those that are not written after a second. */
     close: async (): Promise<void> => {
       stopRetrying();
-      const end = monotonicTime() + LAST_CHANCE;
+      const end = monotonicTime() + CLOSE_TIMEOUT;
       while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
       reportLost();
       stopRetrying();
       lost += waiting.splice(0).length;
       waitingBytes = 0;
-      process.off('exit', finish);
+      process.off('exit', writeAtExit);
     },
   };
 };

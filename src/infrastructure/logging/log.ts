@@ -35,24 +35,24 @@ export const SECRET_NAMES = [
 ] as const;
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toLowerCase()));
 
-const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+const truncate = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 /** A copy of a value for the log, with redacted errors, censored secrets and truncated texts. */
-const censored = (value: unknown, depth = 0): unknown => {
-  if (typeof value === 'string') return bounded(value);
+const censor = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'string') return truncate(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Error) return censoredMembers(redactError(value), depth);
+  if (value instanceof Error) return censorMembers(redactError(value), depth);
   if (depth > MAX_DEPTH) return undefined;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return censored(value.toJSON(), depth + 1);
-  if (Array.isArray(value)) return value.map((item) => censored(item, depth + 1));
-  return censoredMembers(value, depth);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return censor(value.toJSON(), depth + 1);
+  if (Array.isArray(value)) return value.map((item) => censor(item, depth + 1));
+  return censorMembers(value, depth);
 };
 
-const censoredMembers = (value: object, depth = 0): Record<string, unknown> =>
+const censorMembers = (value: object, depth = 0): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      SECRETS.has(name.toLowerCase()) ? CENSORED : censored(member, depth + 1),
+      SECRETS.has(name.toLowerCase()) ? CENSORED : censor(member, depth + 1),
     ]),
   );
 
@@ -72,7 +72,7 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
     const error = first instanceof Error ? first : (first as { readonly err?: unknown } | null | undefined)?.err;
     if (message !== undefined || !(error instanceof Error)) return method.apply(this, args);
     const redacted = redactError(error);
-    method.call(this, first, bounded(redacted.message ?? redacted.type));
+    method.call(this, first, truncate(redacted.message ?? redacted.type));
   },
 };
 
@@ -91,9 +91,9 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
       mixin,
       // The default strategy of pino would change the object that `mixin` has returned.
       mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
-      formatters: { level: (label) => ({ level: label }), log: censoredMembers },
+      formatters: { level: (label) => ({ level: label }), log: censorMembers },
       // `formatters.log` does not apply to the bindings of a child logger; `serializers` and `redact` do.
-      serializers: { err: (value) => censored(value) },
+      serializers: { err: (value) => censor(value) },
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,
     },
@@ -102,7 +102,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
 };
 
 /** Replaces control characters, which a terminal may execute as commands, except the line breaks of stacks. */
-const shown = (_name: string, value: unknown): unknown =>
+const makePrintable = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
 /** Formats lines of the log for a developer's terminal. pino-pretty is loaded only here. */
@@ -113,7 +113,7 @@ export const terminalText = async (): Promise<(line: string) => string> => {
     ignore: 'pid,hostname,environment,version,revision',
     singleLine: true,
   });
-  return (line) => pretty(JSON.stringify(JSON.parse(line), shown));
+  return (line) => pretty(JSON.stringify(JSON.parse(line), makePrintable));
 };
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
@@ -142,7 +142,7 @@ const STREAMS = { stdout: 1, stderr: 2 } as const;
 /** A file descriptor of standard output or standard error to which a write does not wait for a reader. */
 const unblockedStream = (name: keyof typeof STREAMS): number => {
   const fd = STREAMS[name];
-  if (isatty(fd)) return reopened(name) ?? fd;
+  if (isatty(fd)) return reopenTerminal(name) ?? fd;
   const kind = fstatSync(fd);
   // Reading the property opens the stream of a pipe or a socket, by which Node.js makes it non-blocking, until the process ends.
   if (kind.isFIFO() || kind.isSocket()) void process[name];
@@ -150,7 +150,7 @@ const unblockedStream = (name: keyof typeof STREAMS): number => {
 };
 
 /** Opens the terminal again, without blocking writes: so a write does not wait while the terminal is stopped with Ctrl-S. Other programs keep theirs. */
-const reopened = (name: string): number | undefined => {
+const reopenTerminal = (name: string): number | undefined => {
   try {
     const fd = openSync(`/dev/${name}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     if (isatty(fd)) return fd;

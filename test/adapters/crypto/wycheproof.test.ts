@@ -4,11 +4,11 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assertionVerifier } from '../../../src/adapters/crypto/assertions.ts';
 import {
-  decoded,
+  decodeObject,
   isSignedBy,
   jwsProblem,
   nodeCryptoTokenSigner,
-  P256,
+  P256_JWK,
   publicKeyOf,
 } from '../../../src/adapters/crypto/jws.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../../src/adapters/crypto/proofs.ts';
@@ -81,12 +81,12 @@ describe("Wycheproof's vectors", () => {
   it('of keys on P-256: those of proofs', () =>
     expectVerdicts('jwk', 35, ({ key }) => {
       const jwk: unknown = JSON.parse(key);
-      return v.is(v.strictObject(P256), jwk) && publicKeyOf(jwk) !== null;
+      return v.is(v.strictObject(P256_JWK), jwk) && publicKeyOf(jwk) !== null;
     }));
 
   it('of JWS with ES256', () =>
     expectVerdicts('jws', 39, ({ key, input }) => {
-      const header = decoded(input.split('.')[0] ?? '');
+      const header = decodeObject(input.split('.')[0] ?? '');
       return header?.alg === 'ES256' && isAccepted(input, p256(key));
     }));
 

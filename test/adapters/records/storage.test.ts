@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/lines.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { tellingStorage } from '../../../src/adapters/records/storage.ts';
+import { storageWithListeners } from '../../../src/adapters/records/storage.ts';
 import { logOperatorEvents } from '../../../src/application/accounts/operate-accounts.ts';
 import { addEnded, eventsOf } from '../../../src/application/storage/events.ts';
 import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/outbox.ts';
@@ -31,7 +31,7 @@ const watched = async (wrap = (transactions: Transactions) => transactions) => {
     onMessages: (isForAll: boolean) => wakings.push(isForAll),
     onDeliveries: delivering,
   };
-  const watched = tellingStorage({ ...storage, transactions: wrap(storage.transactions) }, listeners);
+  const watched = storageWithListeners({ ...storage, transactions: wrap(storage.transactions) }, listeners);
   return { ...watched, reports, wakings, ended, delivering };
 };
 const addDisabled = (stores: Stores) => storeEvents(stores, [disabled()]);

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openTelemetry, type TracingOptions } from '../../../src/adapters/tracing/open-telemetry.ts';
 import {
   innerSpan,
-  inTrace,
   leafSpan,
   recordSpans,
+  runInTrace,
   span,
   traceHeaders,
   traceOfRequest,
@@ -44,7 +44,7 @@ const record = async (options: Partial<TracingOptions> = {}) => {
 
 const request = <Result>(traceparent: string, work: () => Promise<Result>): Promise<Result> => {
   const trace = traceOfRequest(traceparent);
-  return inTrace(trace, async () => {
+  return runInTrace(trace, async () => {
     const result = await work();
     trace.span?.end();
     return result;

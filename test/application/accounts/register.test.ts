@@ -1,7 +1,7 @@
 // Proves ASVS 7.2.2
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { tellingStorage } from '../../../src/adapters/records/storage.ts';
+import { storageWithListeners } from '../../../src/adapters/records/storage.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import { ADA, application, unreliable } from '../../support/application.ts';
 
@@ -31,7 +31,7 @@ describe('register', () => {
   it('tells of the end of a user whom it has told of, when the request is aborted after that', async () => {
     const heard: string[] = [];
     const onEvents = (events: readonly AccountEvent[]) => heard.push(...events.map(({ kind }) => kind));
-    const app = application(tellingStorage(memoryStorage(), { onEvents }));
+    const app = application(storageWithListeners(memoryStorage(), { onEvents }));
     const throwIfAborted = () => {
       if (heard.length > 0) throw new Error('too late');
     };

@@ -1,5 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { finishAtProvider, openStarts, startAtProvider } from '../../../src/application/identities/at-provider.ts';
+import {
+  finishAtProvider,
+  openSignInStarts,
+  startAtProvider,
+} from '../../../src/application/identities/at-provider.ts';
 import type { IdentityProvider } from '../../../src/application/ports/identity-providers.ts';
 import { application } from '../../support/application.ts';
 
@@ -21,7 +25,7 @@ it('a provider is asked after its start has ended, and outside of transactions',
   };
   const deps = { ...app, providers: new Map([['acme', provider]]), pause: async () => undefined };
   const { sealed } = await startAtProvider(deps)({ provider: 'acme' }, false);
-  const [start] = openStarts(deps, [sealed]);
+  const [start] = openSignInStarts(deps, [sealed]);
   await finishAtProvider(deps)(start ?? expect.unreachable(), '', {});
   expect(seen).toEqual([1, 0]);
   expect(transactions).toHaveBeenCalled();

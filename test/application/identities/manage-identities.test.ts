@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   linkIdentity,
-  linkKept,
+  linkKeptIdentities,
   listIdentities,
   unlinkIdentity,
 } from '../../../src/application/identities/at-provider.ts';
@@ -92,7 +92,7 @@ it.each<[string, (world: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>,
   const { app, user, session, caller, list } = world;
   const text = app.secrets.encrypt(JSON.stringify(['kept-identity', KEPT, user.id, 0]), app.clock.now() + MINUTE);
   await meanwhile(world);
-  await linkKept(app)([text], { ...session, user }, ORIGIN);
+  await linkKeptIdentities(app)([text], { ...session, user }, ORIGIN);
   expect(await list(caller)).toHaveLength(linked);
 });
 

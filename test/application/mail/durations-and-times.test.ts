@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, timeText, wrapped } from '../../../src/application/mail/write-mail.ts';
+import { durationText, timeText, wrapText } from '../../../src/application/mail/write-mail.ts';
 
 describe('a duration', () => {
   it.each([
@@ -44,5 +44,5 @@ it.each([
   ['x'.repeat(200), `${'x'.repeat(67)}\n${'x'.repeat(67)}\n${'x'.repeat(66)}`],
   [`a ${'👋'.repeat(60)}`, `a ${'👋'.repeat(30)}\n${'👋'.repeat(30)}`],
 ])('a paragraph %j has lines that every mail program shows', (text, lines) => {
-  expect(wrapped(text)).toBe(lines);
+  expect(wrapText(text)).toBe(lines);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellingStorage } from '../../../src/adapters/records/storage.ts';
+import { storageWithListeners } from '../../../src/adapters/records/storage.ts';
 import {
   addMessages,
   admitMail,
@@ -97,7 +97,7 @@ describe('requests', () => {
 
   it('are bounded, of one network and of all, and the sender is told when half of them wait', async () => {
     const wakings: boolean[] = [];
-    const stores = tellingStorage(await storageOfTwo(), { onMessages: (isForAll) => wakings.push(isForAll) });
+    const stores = storageWithListeners(await storageOfTwo(), { onMessages: (isForAll) => wakings.push(isForAll) });
     const { records } = stores;
     await addMessages(
       stores,

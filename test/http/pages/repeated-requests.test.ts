@@ -1,7 +1,7 @@
 // Proves theft-4
 import type { Context } from 'koa';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
+import { encryptionFromSecret, randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
@@ -19,7 +19,7 @@ const begin = async (wrap = (counts: Counts): Counts => counts) => {
     asked.push([name, former, text]);
     return counts.replace(name, former, text, ttl);
   };
-  const answerOnce = repeatedRequests({ replace }, sealedBy, randomSecrets.random);
+  const answerOnce = repeatedRequests({ replace }, encryptionFromSecret, randomSecrets.random);
   const runs: PromiseWithResolvers<string>[] = [];
   const handler: Route['handler'] = async (_input, ctx) => {
     const fields = ctx.get('Form') === '' ? null : ([['once', ctx.get('Form')]] as const);
@@ -130,7 +130,7 @@ describe('a request that is sent again', () => {
       vi.advanceTimersByTime(4_000);
       return { text: 'another request', now: 0 };
     });
-    const answerOnce = repeatedRequests({ replace }, sealedBy, randomSecrets.random);
+    const answerOnce = repeatedRequests({ replace }, encryptionFromSecret, randomSecrets.random);
     const ctx = { url: '/probe', request: { cookies: new Map() } } as unknown as Context;
     expect(await answerOnce(ctx, [['once', 'a']], async () => '/1')).toBe('/1');
     expect(replace).toHaveBeenCalledTimes(3);

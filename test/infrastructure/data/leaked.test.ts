@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/known-passwords.ts';
+import { leakedPasswordsAt, leakedPasswordsInFile } from '../../../src/adapters/crypto/known-passwords.ts';
 import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -39,7 +39,7 @@ describe('the list of leaked passwords', () => {
   ])('has those that were found often enough, out of %s', async (_name, from) => {
     const file = newPath();
     expect(await makeLeaked(from(), file, 10)).toEqual({ file, entries: 2_500, bytes: 6 * 2_501 });
-    const isLeaked = await leakedPasswordsOf(file);
+    const isLeaked = await leakedPasswordsInFile(file);
     for (const password of passwords) expect(await isLeaked(password), password).toBe(countOf(password) === 20);
     for (const other of ['', 'Password 0', 'password 5000']) expect(await isLeaked(other)).toBe(false);
   });
@@ -48,9 +48,9 @@ describe('the list of leaked passwords', () => {
     const [none, one] = [newPath(), newPath()];
     await makeLeaked(aFile(), none, 1);
     await makeLeaked(aFile(`${digestOf('hunter22')}:1`), one, 1);
-    expect(await (await leakedPasswordsOf(none))('hunter22')).toBe(false);
-    expect(await (await leakedPasswordsOf(one))('hunter22')).toBe(true);
-    expect(await (await leakedPasswordsOf(one))('hunter23')).toBe(false);
+    expect(await (await leakedPasswordsInFile(none))('hunter22')).toBe(false);
+    expect(await (await leakedPasswordsInFile(one))('hunter22')).toBe(true);
+    expect(await (await leakedPasswordsInFile(one))('hunter23')).toBe(false);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('the list of leaked passwords', () => {
     for (const other of [Buffer.alloc(0), Buffer.from('passwords'), whole.subarray(0, -1)]) {
       const path = newPath();
       writeFileSync(path, other);
-      await expect(leakedPasswordsOf(path)).rejects.toThrow(/is not a list of leaked passwords/);
+      await expect(leakedPasswordsInFile(path)).rejects.toThrow(/is not a list of leaked passwords/);
     }
   });
 });

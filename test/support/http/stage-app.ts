@@ -4,7 +4,7 @@ import request from 'supertest';
 import * as v from 'valibot';
 import { onTestFinished } from 'vitest';
 import { systemClock, ulidGenerator } from '../../../src/adapters/clock/system.ts';
-import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
+import { encryptionFromSecret, randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { createApp } from '../../../src/adapters/http/app.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
@@ -67,7 +67,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
     counts: memoryCounts(),
-    answerOnce: repeatedRequests(memoryCounts(), sealedBy, randomSecrets.random),
+    answerOnce: repeatedRequests(memoryCounts(), encryptionFromSecret, randomSecrets.random),
     requestTimeoutMs: 30_000,
     slowRequestThresholds: { warn: 1_000, error: 3_000 },
     trustProxy: 0,

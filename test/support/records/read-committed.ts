@@ -92,7 +92,7 @@ class Transaction {
   async commit(): Promise<void> {
     this.#assertOpen();
     const { stored } = this.#database;
-    const changes = this.#rows.made().map((each) => ({ ...each, before: stored.get(each.table, each.key) }));
+    const changes = this.#rows.list().map((each) => ({ ...each, before: stored.get(each.table, each.key) }));
     this.end();
     const isOrphan = ({ table, after }: Change) =>
       TABLES[table].ofUser && after?.userId && !this.#rows.get('users', JSON.stringify([after.userId]));

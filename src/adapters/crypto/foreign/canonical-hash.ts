@@ -35,28 +35,28 @@ const pbkdf2 = (digest: string, iterations: number | string, salt: Buffer, key: 
   `$pbkdf2-${digest}$${iterations}$${base64(salt)}$${base64(key.subarray(0, PBKDF2_KEY_BYTES))}`;
 
 /** @param bytes a salt, and a key of 32 bytes behind it */
-const pbkdf2Of = (digest: string, iterations: number, saltBytes: number, bytes: Buffer): string | null =>
+const pbkdf2FromBytes = (digest: string, iterations: number, saltBytes: number, bytes: Buffer): string | null =>
   bytes.length === saltBytes + 32
     ? pbkdf2(digest, iterations, bytes.subarray(0, saltBytes), bytes.subarray(saltBytes))
     : null;
 
 /** Base64, whose first byte is 0 for version 2 and 1 for version 3. In version 3, digest, iterations and length of the salt follow, of four bytes each. */
-const aspNetIdentity: Rewrite = (text = '') => {
+const fromAspNet: Rewrite = (text = '') => {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes[0] === 0) return pbkdf2Of('sha1', 1_000, 16, bytes.subarray(1));
+  if (bytes[0] === 0) return pbkdf2FromBytes('sha1', 1_000, 16, bytes.subarray(1));
   const [digest, saltBytes] = [['sha1', 'sha256', 'sha512'][bytes.readUInt32BE(1)], bytes.readUInt32BE(9)];
   if (digest === undefined || bytes.length < 13 + saltBytes + 16) return null;
   return pbkdf2(digest, bytes.readUInt32BE(5), bytes.subarray(13, 13 + saltBytes), bytes.subarray(13 + saltBytes));
 };
 
 /** `params` is a hexadecimal number: the binary logarithm of N, then r and p, of a byte each. */
-const springScrypt: Rewrite = (params = '', salt, key) => {
+const fromSpring: Rewrite = (params = '', salt, key) => {
   const number = Number.parseInt(params, 16);
   return `$scrypt$ln=${number >> 16},r=${(number >> 8) & 255},p=${number & 255}$${salt}$${key}`;
 };
 
 /** Base64 of the digest and the salt. LDAP hashes the password followed by the salt. */
-const ldapDigest: Rewrite = (name = '', text = '') => {
+const fromLdap: Rewrite = (name = '', text = '') => {
   const bytes = Buffer.from(text, 'base64');
   const [algorithm, length] = LDAP[name.toUpperCase()] ?? ['', Number.NaN];
   if (!(bytes.length >= length)) return null;
@@ -69,7 +69,7 @@ const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>>
   SSHA512: ['sha512', 64],
 };
 
-const supabaseFirebase: Rewrite = (ln, r, saltSeparator = '', signerKey = '', salt = '', hash = '') =>
+const fromSupabase: Rewrite = (ln, r, saltSeparator = '', signerKey = '', salt = '', hash = '') =>
   firebaseHash({ hash, salt }, { signerKey, saltSeparator, rounds: Number(r), memCost: Number(ln) });
 
 /** Forms in which other systems write hashes of the schemes that ./read-hash.ts knows. A rewrite gets the groups of its pattern. */
@@ -77,14 +77,14 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   // Spring Security, DelegatingPasswordEncoder.
   [/^\{bcrypt\}(\$2[aby]\$.+)$/, (hash = '') => hash],
   [/^\{argon2(?:@SpringSecurity_v5_[28])?\}(\$argon2.+)$/, (hash = '') => hash],
-  [/^\{pbkdf2\}([0-9a-f]{80})$/, (text = '') => pbkdf2Of('sha1', 185_000, 8, hex(text))],
-  [/^\{pbkdf2@SpringSecurity_v5_8\}([0-9a-f]{96})$/, (text = '') => pbkdf2Of('sha256', 310_000, 16, hex(text))],
+  [/^\{pbkdf2\}([0-9a-f]{80})$/, (text = '') => pbkdf2FromBytes('sha1', 185_000, 8, hex(text))],
+  [/^\{pbkdf2@SpringSecurity_v5_8\}([0-9a-f]{96})$/, (text = '') => pbkdf2FromBytes('sha256', 310_000, 16, hex(text))],
   [
     /^\{scrypt(?:@SpringSecurity_v5_8)?\}\$([0-9a-f]{5,6})\$([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]+={0,2})$/,
-    springScrypt,
+    fromSpring,
   ],
   // ASP.NET Core Identity, and ASP.NET Identity before it.
-  [/^(AQAAAA[A-P][A-Za-z0-9+/]{40,300}={0,2}|A[A-P][A-Za-z0-9+/]{64}==)$/, aspNetIdentity],
+  [/^(AQAAAA[A-P][A-Za-z0-9+/]{40,300}={0,2}|A[A-P][A-Za-z0-9+/]{64}==)$/, fromAspNet],
   // Werkzeug (Flask).
   [
     /^pbkdf2:(sha1|sha256|sha512):(\d{1,10})\$([^$]+)\$([0-9a-f]+)$/,
@@ -95,9 +95,9 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
     (n, r, p, salt = '', key = '') => `scrypt$${n}$${salt}$${r}$${p}$${base64(hex(key))}`,
   ],
   // Jira, Confluence and Crowd.
-  [/^\{PKCS5S2\}([A-Za-z0-9+/]{64})$/, (text = '') => pbkdf2Of('sha1', 10_000, 16, Buffer.from(text, 'base64'))],
+  [/^\{PKCS5S2\}([A-Za-z0-9+/]{64})$/, (text = '') => pbkdf2FromBytes('sha1', 10_000, 16, Buffer.from(text, 'base64'))],
   // Users of Firebase in Supabase.
-  [/^\$fbscrypt\$v=1,n=(\d{1,2}),r=(\d{1,2}),p=1(?:,ss=([^,$]+))?,sk=([^,$]+)\$([^$]+)\$([^$]+)$/, supabaseFirebase],
+  [/^\$fbscrypt\$v=1,n=(\d{1,2}),r=(\d{1,2}),p=1(?:,ss=([^,$]+))?,sk=([^,$]+)\$([^$]+)\$([^$]+)$/, fromSupabase],
   // WordPress, since 6.8 and before, and phpBB.
   [/^\$wp(\$2[aby]\$.+)$/, (hash) => `wordpress$${hash}`],
   [
@@ -106,7 +106,7 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   ],
   // LDAP and Dovecot.
   [/^\{(?:crypt|sha256-crypt|sha512-crypt)\}(\$[256].?\$.+)$/i, (hash = '') => hash],
-  [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
+  [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, fromLdap],
 ];
 
 /** Rewrites a hash of another system into a form of ./read-hash.ts. Returns a text of no known form unchanged; `readHash` refuses it then. */

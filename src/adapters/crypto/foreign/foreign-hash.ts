@@ -1,8 +1,7 @@
 import { hasArgon2 } from '../argon2id.ts';
 
-type Salted = { readonly salt: Buffer; readonly key: Buffer };
+type SaltAndKey = { readonly salt: Buffer; readonly key: Buffer };
 
-/** How the password and a salt were digested. */
 export type SaltedDigest = {
   /** A digest of `node:crypto`, such as `sha256`, or `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;
@@ -25,7 +24,7 @@ export type SlowHash =
       readonly memoryKib: number;
       readonly passes: number;
       readonly parallelism: number;
-    } & Salted)
+    } & SaltAndKey)
   | ({
       readonly scheme: 'scrypt';
       /** `firebase` encrypts with the derived key, and `better-auth` normalizes the password before. */
@@ -33,13 +32,13 @@ export type SlowHash =
       readonly n: number;
       readonly r: number;
       readonly p: number;
-    } & Salted)
+    } & SaltAndKey)
   | ({
       readonly scheme: 'pbkdf2';
       readonly digest: 'sha1' | 'sha256' | 'sha512';
       readonly iterations: number;
-    } & Salted)
-  | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & Salted);
+    } & SaltAndKey)
+  | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & SaltAndKey);
 
 /** A fast digest, of scheme `digest`, must be wrapped in bcrypt before it is stored, since passwords can be guessed from it too fast. */
 export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
@@ -125,7 +124,7 @@ const areInRange = (...ranges: (readonly [value: number, least: number, most: nu
   ranges.every(([value, least, most]) => value >= least && value <= most);
 
 /** Checks the lengths of salt and key, too: a wrong password could match a short key by chance, and every password would match an empty key. */
-const saltProblem = ({ salt, key }: Salted): string | null => {
+const saltProblem = ({ salt, key }: SaltAndKey): string | null => {
   if (!areInRange([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
   return areInRange([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
 };

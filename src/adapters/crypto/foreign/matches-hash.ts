@@ -19,17 +19,17 @@ const MAX_PASSWORD_BYTES = 512;
 const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt' }>): Buffer | null => {
   const { digest, rounds, salt } = hash;
   if (password.length > MAX_PASSWORD_BYTES) return null;
-  const hashed = (...parts: readonly Buffer[]) => crypto.hash(digest, Buffer.concat(parts), 'buffer');
-  const repeated = (times: number, part: Buffer) => hashed(...Array.from({ length: times }, () => part));
+  const digestOfAll = (...parts: readonly Buffer[]) => crypto.hash(digest, Buffer.concat(parts), 'buffer');
+  const digestOfRepeated = (times: number, part: Buffer) => digestOfAll(...Array.from({ length: times }, () => part));
   const { length } = password;
-  const inner = hashed(password, salt, password);
+  const inner = digestOfAll(password, salt, password);
   const bits = [...length.toString(2)].reverse().map((bit) => (bit === '1' ? inner : password));
-  let key = hashed(password, salt, Buffer.alloc(length, inner), ...bits);
-  const ofPassword = Buffer.alloc(length, repeated(length, password));
-  const ofSalt = Buffer.alloc(salt.length, repeated(16 + key.readUInt8(0), salt));
+  let key = digestOfAll(password, salt, Buffer.alloc(length, inner), ...bits);
+  const ofPassword = Buffer.alloc(length, digestOfRepeated(length, password));
+  const ofSalt = Buffer.alloc(salt.length, digestOfRepeated(16 + key.readUInt8(0), salt));
   for (let round = 0; round < rounds; round += 1) {
     const [first, last] = round % 2 === 0 ? [key, ofPassword] : [ofPassword, key];
-    key = hashed(first, ...(round % 3 === 0 ? [] : [ofSalt]), ...(round % 7 === 0 ? [] : [ofPassword]), last);
+    key = digestOfAll(first, ...(round % 3 === 0 ? [] : [ofSalt]), ...(round % 7 === 0 ? [] : [ofPassword]), last);
   }
   return Buffer.from(ORDER[digest].map((at) => key.readUInt8(at)));
 };
@@ -48,11 +48,11 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
 };
 
 /** Where a user has set the password in a form of WordPress, these characters were hashed with a backslash before them; where its API did, without. */
-const SLASHED = /['"\\]/g;
+const WORDPRESS_ESCAPED = /['"\\]/g;
 
 const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
   const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
-  const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
+  const slashed = isOfWordPress ? password.replaceAll(WORDPRESS_ESCAPED, String.raw`\$&`) : password;
   return slashed === password ? [password] : [password, slashed];
 };
 

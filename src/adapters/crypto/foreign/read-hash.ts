@@ -1,6 +1,5 @@
 import { crypt64, type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
 
-/** Characters. */
 const MAX_LENGTH = 512;
 
 /**
@@ -34,14 +33,14 @@ const KEY = '(?<key>[A-Za-z0-9+/.]+={0,2})';
 const BCRYPT = String.raw`\$2[aby]\$(?<rest>\d\d\$[./A-Za-z0-9]{53})`;
 const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256|sha512|phpass)(?<suffix>-suffix(?:64)?)?\$(?<salt>[^$]{0,64})`;
 
-const bytes = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
+const decode = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
 
 /** Reads parameters such as `m=65536,t=3,p=4` in any order. All are NaN if their number is wrong; one is if it is missing or not one to ten digits. */
-const numbers = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
-  const given = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
-  const isComplete = given.length === names.length;
+const numbersIn = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
+  const matches = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
+  const isComplete = matches.length === names.length;
   const valueFor = (name: Name) =>
-    Number((isComplete ? given.find((match) => match?.[1] === name)?.[2] : null) ?? 'NaN');
+    Number((isComplete ? matches.find((match) => match?.[1] === name)?.[2] : null) ?? 'NaN');
   return Object.fromEntries(names.map((name) => [name, valueFor(name)])) as Record<Name, number>;
 };
 
@@ -81,32 +80,32 @@ const FORMS: readonly Form[] = [
       if (version === undefined)
         return { problem: 'is of argon2 1.0, as it names no version (v=): 1.3 alone is known' };
       if (version !== '19') return { problem: 'is of a version of argon2 other than 1.3 (v=19)' };
-      const { m, t, p } = numbers(cost, 'm', 't', 'p');
+      const { m, t, p } = numbersIn(cost, 'm', 't', 'p');
       return {
         ...{ scheme: 'argon2', variant: variant as 'argon2id', memoryKib: m, passes: t, parallelism: p },
-        ...{ salt: bytes(salt), key: bytes(key) },
+        ...{ salt: decode(salt), key: decode(key) },
       };
     },
   },
   {
     pattern: new RegExp(String.raw`^\$scrypt\$(?<cost>[^$]+)\$${SALT}\$${KEY}$`),
     read: ({ cost, salt, key }) => {
-      const { ln, r, p } = numbers(cost, 'ln', 'r', 'p');
-      return { scheme: 'scrypt', variant: 'plain', n: 2 ** ln, r, p, salt: bytes(salt), key: bytes(key) };
+      const { ln, r, p } = numbersIn(cost, 'ln', 'r', 'p');
+      return { scheme: 'scrypt', variant: 'plain', n: 2 ** ln, r, p, salt: decode(salt), key: decode(key) };
     },
   },
   {
     pattern: new RegExp(String.raw`^scrypt\$(?<n>\d{1,10})\$(?<salt>[^$]+)\$(?<r>\d{1,10})\$(?<p>\d{1,10})\$${KEY}$`),
     read: ({ n, r, p, salt = '', key }) => ({
       ...{ scheme: 'scrypt', variant: 'plain', n: Number(n), r: Number(r), p: Number(p) },
-      ...{ salt: Buffer.from(salt), key: bytes(key) },
+      ...{ salt: Buffer.from(salt), key: decode(key) },
     }),
   },
   {
     pattern: new RegExp(String.raw`^\$firebase-scrypt\$(?<cost>[^$]+)\$${SALT}\$${KEY}$`),
     read: ({ cost, salt, key }) => {
-      const { ln, r } = numbers(cost, 'ln', 'r');
-      return { scheme: 'scrypt', variant: 'firebase', n: 2 ** ln, r, p: 1, salt: bytes(salt), key: bytes(key) };
+      const { ln, r } = numbersIn(cost, 'ln', 'r');
+      return { scheme: 'scrypt', variant: 'firebase', n: 2 ** ln, r, p: 1, salt: decode(salt), key: decode(key) };
     },
   },
   {
@@ -122,14 +121,14 @@ const FORMS: readonly Form[] = [
     ),
     read: ({ digest = 'sha1', iterations, salt, key }) => ({
       ...{ scheme: 'pbkdf2', digest: digest as 'sha1', iterations: Number(iterations) },
-      ...{ salt: bytes(salt), key: bytes(key) },
+      ...{ salt: decode(salt), key: decode(key) },
     }),
   },
   {
     pattern: new RegExp(String.raw`^pbkdf2_(?<digest>sha1|sha256)\$(?<iterations>\d{1,10})\$(?<salt>[^$]+)\$${KEY}$`),
     read: ({ digest, iterations, salt = '', key }) => ({
       ...{ scheme: 'pbkdf2', digest: digest as 'sha1', iterations: Number(iterations) },
-      ...{ salt: Buffer.from(salt), key: bytes(key) },
+      ...{ salt: Buffer.from(salt), key: decode(key) },
     }),
   },
   {

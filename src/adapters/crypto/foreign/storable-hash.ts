@@ -8,8 +8,8 @@ import { readHash } from './read-hash.ts';
  * this service: its password may have more than 72 bytes. A digest is wrapped in bcrypt, which hashes the first 72 of its hexadecimal digits.
  * @param imported the hash as the other system has written it
  */
-export const storableHash = async (given: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {
-  const text = canonicalHash(given);
+export const storableHash = async (imported: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {
+  const text = canonicalHash(imported);
   const hash = readHash(text);
   if ('problem' in hash) return hash;
   if (hash.scheme === 'digest') {
@@ -32,11 +32,11 @@ export type KeycloakCredential = {
 
 /** Writes a Keycloak credential in the PHC string format. `readHash` refuses the result if it does not know the algorithm. */
 export const keycloakHash = (credential: KeycloakCredential): string => {
-  const { value, salt, algorithm, hashIterations, additionalParameters: of = {} } = credential;
+  const { value, salt, algorithm, hashIterations, additionalParameters: parameters = {} } = credential;
   if (algorithm !== 'argon2') return `$${algorithm}$${hashIterations}$${salt}$${value}`;
-  const version = of.version?.[0] === '1.3' ? 19 : 16;
-  const cost = `m=${of.memory?.[0]},t=${hashIterations},p=${of.parallelism?.[0]}`;
-  return `$argon2${of.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
+  const version = parameters.version?.[0] === '1.3' ? 19 : 16;
+  const cost = `m=${parameters.memory?.[0]},t=${hashIterations},p=${parameters.parallelism?.[0]}`;
+  return `$argon2${parameters.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
 };
 
 /** A stored hash without the prefix `bcrypt$` of `storableHash`, as other systems know it. */

@@ -1,7 +1,7 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { waitsForMail } from '../flow/login.ts';
 import { hasAddedPasskey } from '../flow/settings.ts';
-import { PAGES } from '../forms/flow.ts';
+import { type Form, PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { isOffered, linkOf, type PageView } from './page-view.ts';
@@ -138,7 +138,9 @@ ${providersOf(shown, 'link')}
   /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    return !isOffered(shown, shown.name === 'delete' ? 'delete' : 'password') && shown.pages.has('forgot')
+    const forms = Object.entries<Form>(PAGES[shown.name].forms);
+    const isLacking = forms.some(([name, { fields }]) => fields.length > 0 && !isOffered(shown, name));
+    return isLacking && shown.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

@@ -5,7 +5,7 @@ import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
-import { inTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
+import { runInTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { COOKIES, PREFIXES } from '../request/cookies.ts';
@@ -92,7 +92,7 @@ export const idsOfRequest = () => {
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
     const scope = { requestId: id, trace, time: clock.now(), version };
-    return inTrace(trace, () => scopes.run(scope, next));
+    return runInTrace(trace, () => scopes.run(scope, next));
   };
 
 /** The serialized form (RFC 6454 §6.2), bounded for the log. */

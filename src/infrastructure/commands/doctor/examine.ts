@@ -6,7 +6,6 @@ import type { ReadConfig } from '../../config.ts';
 export type SetUp = ReadConfig & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** The arguments of Node.js, such as `--env-file`. */
   readonly nodeArguments: readonly string[];
 };
 
@@ -44,7 +43,7 @@ export type Check = {
   readonly title: string;
   readonly run: (setUp: SetUp) => Findings | Promise<Findings>;
   /** The check is skipped if one of these variables is invalid. */
-  readonly needs: readonly VariableName[];
+  readonly reads: readonly VariableName[];
 };
 
 export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
@@ -53,7 +52,7 @@ export type Examined = { readonly title: string; readonly findings: readonly Fin
 export const examine = (checks: readonly Check[], setUp: SetUp): Promise<Examined[]> =>
   Promise.all(checks.map(async (check) => ({ title: check.title, findings: [await findingsOf(check, setUp)].flat() })));
 
-const findingsOf = async ({ name, needs, run }: Check, setUp: SetUp): Promise<Findings> => {
+const findingsOf = async ({ name, reads: needs, run }: Check, setUp: SetUp): Promise<Findings> => {
   const missing = needs.filter((variable) => setUp.invalidNames.has(variable)).join(', ');
   if (missing !== '')
     return note(`${name}.skipped`, `Not examined: ${missing} is invalid.`, 'See the group Configuration.');

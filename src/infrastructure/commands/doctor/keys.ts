@@ -14,34 +14,36 @@ export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   const { keys: pairs, dataDir } = config;
   const ofTokens =
     pairs === null
-      ? await ofDataDir(dataDir)
-      : await Promise.all([ofPair('access', pairs.access), ofPair('refresh', pairs.refresh)]);
-  return [...ofTokens, await ofFactors(config)];
+      ? await dataDirFindings(dataDir)
+      : await Promise.all([pairFinding('access', pairs.access), pairFinding('refresh', pairs.refresh)]);
+  return [...ofTokens, await factorKeysFinding(config)];
 };
 
-const ofFactors = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
+const factorKeysFinding = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
   const id = 'keys.factors';
   const encryptedWith = (key: string) => ok(id, `The secrets of authenticator apps are encrypted with ${key}.`);
   if (factorKeys !== null) return encryptedWith(`the first key of ${factorKeys.length}`);
   if (nodeEnv !== 'production')
-    return ofFile(id, dataDir, KEY_FILES.factors, () => encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`));
+    return keyFileFinding(id, dataDir, KEY_FILES.factors, () =>
+      encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`),
+    );
   const advice = 'Set it to have them: `npx tandem keys factors` makes a key.';
   return note(id, 'FACTOR_KEYS is unset: no authenticator apps.', advice);
 };
 
-const ofPair = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
+const pairFinding = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
   const [current, ...others] = await kidsOf(pair);
   const accepted = others.length === 0 ? '' : ` Also accepted: ${others.join(', ')}.`;
   return ok(`keys.${kind}`, `The pair of ${kind} tokens matches. They are signed with the key ${current}.${accepted}`);
 };
 
-const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
+const dataDirFindings = async (dataDir: string): Promise<Finding[]> => {
   const pairs: KeyPair[] = [];
   const findings = await Promise.all(
     (['access', 'refresh'] as const).map((kind) =>
-      ofFile(`keys.${kind}`, dataDir, KEY_FILES[kind], (pair) => {
+      keyFileFinding(`keys.${kind}`, dataDir, KEY_FILES[kind], (pair) => {
         pairs.push(pair);
-        return ofPair(kind, pair);
+        return pairFinding(kind, pair);
       }),
     ),
   );
@@ -52,10 +54,10 @@ const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
   return [...findings, problem('keys.shared', seen, advice)];
 };
 
-const ofFile = async <Key>(
+const keyFileFinding = async <Key>(
   id: string,
   dataDir: string,
-  { file, parse, is, advice }: KeyFile<Key>,
+  { file, parse, description: is, advice }: KeyFile<Key>,
   whenFit: (key: Key) => Finding | Promise<Finding>,
 ): Promise<Finding> => {
   const text = await readIfAny(join(dataDir, file));
@@ -80,7 +82,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
     [join(dataDir, 'mail'), 'links that reset passwords'],
     ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),
   ];
-  const findings = (await Promise.all(candidates.map(findingOf))).filter((found) => found !== null);
+  const findings = (await Promise.all(candidates.map(fileFinding))).filter((found) => found !== null);
   return findings.length > 0
     ? findings
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
@@ -112,7 +114,7 @@ const hasSecrets = async (path: string): Promise<boolean> => {
   }
 };
 
-const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
+const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> => {
   const readers = await readersOf(path);
   const advice = `Run \`chmod go-rwx ${path}\` as its owner.`;
   if (readers === null) return null;

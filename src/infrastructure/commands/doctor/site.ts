@@ -8,7 +8,7 @@ import { type Finding, type Findings, note, ok, problem, type SetUp, warning } f
 export const cookie = ({ config, env }: SetUp): Findings => {
   if (config.nodeEnv === 'production' && !env.BASE_URL)
     return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
-  return [ofService(config), ofOrigins(config)].flat();
+  return [serviceFindings(config), originFindings(config)].flat();
 };
 
 /** Examines whether the service asks browsers to keep the key of a session (ADR 0006). */
@@ -31,7 +31,7 @@ const BOUND_TOKENS = note(
   'See that each of them does: docs/verify-tokens.md, "Tokens that are bound to a key".',
 );
 
-const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
+const serviceFindings = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
   const service = new URL(baseUrl);
   if (!secure || service.protocol === 'https:') return [];
   if (isLoopback(hostOf(service)))
@@ -47,7 +47,7 @@ const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => 
   );
 };
 
-const ofOrigins = (config: Config): Findings => {
+const originFindings = (config: Config): Findings => {
   const { allowedOrigins, allowedOriginsSetting: setting } = config;
   if (allowedOrigins.length === 0)
     return note(
@@ -55,17 +55,19 @@ const ofOrigins = (config: Config): Findings => {
       `${setting} has no origin: pages in browsers get 403, except those of the service itself.`,
       `If there is a front end, list its origin in ${setting}.`,
     );
-  return allowedOrigins.map((origin) => (isOfProgram(origin) ? ofProgram(origin, config) : ofOrigin(origin, config)));
+  return allowedOrigins.map((origin) =>
+    isOfProgram(origin) ? programFinding(origin, config) : originFinding(origin, config),
+  );
 };
 
-const ofProgram = (origin: string, { refreshCookie: { sameSite } }: Config): Finding =>
+const programFinding = (origin: string, { refreshCookie: { sameSite } }: Config): Finding =>
   note(
     'cookie.program',
     `${origin} is of an app or an extension, which is another site than the service: whether the cookie (SameSite=${sameSite}) is kept depends on it.`,
     'See docs/native.md, "Apps and extensions with pages".',
   );
 
-const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Config): Finding => {
+const originFinding = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Config): Finding => {
   const [page, service] = [new URL(origin), new URL(baseUrl)];
   const [pageHost, serviceHost] = [hostOf(page), hostOf(service)];
   if (page.protocol === 'https:' && service.protocol === 'http:' && !isLoopback(serviceHost))
@@ -101,7 +103,7 @@ const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Conf
 /** The registrable domain of a host, or the host itself if it has none, such as `localhost` (HTML standard, "Sites"). */
 const registrableDomain = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host;
 
-const COUNT =
+const COUNT_PROXIES =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
 /** Examines whether TRUST_PROXY lets the service find the addresses of clients. */
@@ -111,7 +113,7 @@ export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Find
     return note(
       'proxy.hops',
       `The client address is entry ${trustProxy} of X-Forwarded-For, counted from the end. Whether that is right cannot be known without a request.`,
-      COUNT,
+      COUNT_PROXIES,
     );
   if (trustProxy > 0)
     return warning(
@@ -125,6 +127,6 @@ export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Find
   return warning(
     'proxy.untrusted',
     'BASE_URL is https, which requires a proxy, and TRUST_PROXY is 0: all clients behind it share one rate limit.',
-    COUNT,
+    COUNT_PROXIES,
   );
 };

@@ -16,19 +16,19 @@ import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, ty
 export const database = async (setUp: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = setUp.config;
   if (options.kind === 'sqlite')
-    return isThere(options.path) ? examined(options, setUp) : missing(options.path, migrateOnStart);
+    return fileExists(options.path) ? examineDatabase(options, setUp) : missingFinding(options.path, migrateOnStart);
   const { url, others = [] } = options;
-  if (others.length === 0) return examined(options, setUp);
-  const ofNode = async (node: string): Promise<Finding[]> => {
-    // As one of several hosts, it has to be connected to its cluster.
-    const findings = await examined({ ...options, url: node, others: [node] }, setUp);
+  if (others.length === 0) return examineDatabase(options, setUp);
+  const databaseNodeFindings = async (node: string): Promise<Finding[]> => {
+    // With another entry in `others`, the node is checked as one of several: it has to be connected to its cluster.
+    const findings = await examineDatabase({ ...options, url: node, others: [node] }, setUp);
     return [findings].flat().map((finding) => ({ ...finding, seen: `${new URL(node).host}: ${finding.seen}` }));
   };
-  return (await Promise.all([url, ...others].map(ofNode))).flat();
+  return (await Promise.all([url, ...others].map(databaseNodeFindings))).flat();
 };
 
-const examined = async (options: DatabaseOptions, { config, invalidNames }: SetUp): Promise<Findings> => {
-  const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
+const examineDatabase = async (options: DatabaseOptions, { config, invalidNames }: SetUp): Promise<Findings> => {
+  const opened = await openDatabase(withShortTimeouts(options), { migrate: false }).catch((error: Error) => error);
   if (opened instanceof SchemaError)
     return problem('database.unfit', opened.message, 'Copy what it has with `pg_dump --encoding=UTF8`.');
   if (opened instanceof Error)
@@ -42,7 +42,9 @@ const examined = async (options: DatabaseOptions, { config, invalidNames }: SetU
   try {
     const findings = await findingsOf(opened, config);
     // Without findings about webhooks if the key is invalid or the tables cannot be read: other findings say so.
-    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY') ? [] : await webhooks(opened, config).catch(() => []);
+    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY')
+      ? []
+      : await webhookFindings(opened, config).catch(() => []);
     return [...findings, ...ofWebhooks];
   } finally {
     await opened.close();
@@ -50,7 +52,7 @@ const examined = async (options: DatabaseOptions, { config, invalidNames }: SetU
 };
 
 /** Whether a file exists. @throws Error of the operating system if that cannot be found out */
-const isThere = (path: string): boolean => {
+const fileExists = (path: string): boolean => {
   try {
     accessSync(path);
     return true;
@@ -60,13 +62,13 @@ const isThere = (path: string): boolean => {
   }
 };
 
-const bounded = (options: DatabaseOptions): DatabaseOptions => {
+const withShortTimeouts = (options: DatabaseOptions): DatabaseOptions => {
   if (options.kind === 'sqlite') return options;
   const connectionTimeout = Math.min(options.connectionTimeout, QUESTION_TIMEOUT_MS);
   return { ...options, poolSize: 1, connectionTimeout, statementTimeout: QUESTION_TIMEOUT_MS };
 };
 
-const missing = (path: string, migrateOnStart: boolean): Finding => {
+const missingFinding = (path: string, migrateOnStart: boolean): Finding => {
   const [id, seen] = ['database.missing', `There is no database ${path} yet`];
   if (migrateOnStart) return note(id, `${seen}.`, 'Nothing: the first start creates it.');
   const why = 'and MIGRATE_ON_START is false: it would stay without tables.';
@@ -88,7 +90,7 @@ const findingsOf = async (
     const advice = 'Run the newest version that has migrated it, on all instances.';
     findings.push(warning('database.newer', seen, advice));
   }
-  findings.push(migrations(schema, migrateOnStart, mayCreate));
+  findings.push(migrationsFinding(schema, migrateOnStart, mayCreate));
   if (readTime !== null) {
     const before = systemClock.now();
     findings.push(clockFinding(before, await readTime(), systemClock.now()));
@@ -102,7 +104,7 @@ const READ_ONLY = problem(
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 
-const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
+const migrationsFinding = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
   const id = 'database.migrations';
   if (pending.length === 0) return ok(id, 'All migrations of this version are applied.');
   const seen = `Not applied yet: ${pending.join(', ')}.`;
@@ -113,7 +115,7 @@ const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate
 };
 
 /** Examines whether this instance can sign for all webhooks. There is no finding if there are no webhooks. */
-const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
+const webhookFindings = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
   const id = 'database.webhooks';
   const rows = await records.list('webhooks', { order: ['id'] });
   const senderFor = openSender(config, systemClock, new AbortController().signal);
@@ -163,10 +165,10 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
     );
   try {
     const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-    const findings = (await Promise.all(nodes.map(ofNode))).flat();
+    const findings = (await Promise.all(nodes.map(redisNodeFindings))).flat();
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
-    if (refusal?.includes(NOT_PERMITTED)) return [...findings, RIGHTS];
+    if (refusal?.includes(NOT_PERMITTED)) return [...findings, MISSING_RIGHTS];
     const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
     return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
   } finally {
@@ -175,7 +177,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
 };
 
 /** Examines a server of Redis. If the user may not run INFO, the findings that it would give are missing. */
-const ofNode = async (node: Redis): Promise<Finding[]> => {
+const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
   // With sentinels, the options lack the address of the master, but the connection has it.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
@@ -190,7 +192,7 @@ const ofNode = async (node: Redis): Promise<Finding[]> => {
   return [...findings, finding('redis.eviction', seen, 'Set maxmemory-policy to noeviction.')];
 };
 
-const RIGHTS = problem(
+const MISSING_RIGHTS = problem(
   'redis.rights',
   'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
   'Give the user the rights of docs/deploy.md, "Redis".',

@@ -11,7 +11,7 @@ import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
 /** A text that is written to a new file of this name, or printed below it. */
-export type Page = { readonly name: string; readonly text: string };
+export type Output = { readonly name: string; readonly text: string };
 
 /**
  * A line of an environment file that Node.js, Docker, Compose, Kubernetes, systemd and shells can read. systemd and shells need the quotes around a PEM;
@@ -27,7 +27,7 @@ export const envLine = (name: string, value: string): string => {
  * @returns the paths of the files, or if no directory is given, the pages as one text
  * @throws Error if the path exists and is not an empty directory, or cannot be written
  */
-export const writePages = async (directory: string | undefined, pages: readonly Page[]): Promise<string> => {
+export const writeOutput = async (directory: string | undefined, pages: readonly Output[]): Promise<string> => {
   if (directory === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   const target = resolve(directory);
   let draft: string | undefined;
@@ -47,7 +47,7 @@ export const writePages = async (directory: string | undefined, pages: readonly 
  * Makes successors of the key pairs in the environment, with instructions to introduce them in three steps, without logging anybody out.
  * @throws ConfigError, or Error if the environment has no keys
  */
-export const rotateKeys = async (env: Env): Promise<Page[]> => {
+export const rotateKeys = async (env: Env): Promise<Output[]> => {
   const { keys, jwtAccessExpiresIn, jwtRefreshExpiresIn } = parseConfig(env);
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
@@ -56,11 +56,11 @@ export const rotateKeys = async (env: Env): Promise<Page[]> => {
   const refresh = await rotationOf('refresh', keys.refresh, now + jwtRefreshExpiresIn);
   return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) => {
     const lines = [access, refresh].flatMap(({ steps }) => steps[at] ?? []);
-    return page(`step-${at + 1}.env`, comment, lines);
+    return commentedFile(`step-${at + 1}.env`, comment, lines);
   });
 };
 
-const page = (name: string, comment: readonly string[], lines: readonly string[]): Page => ({
+const commentedFile = (name: string, comment: readonly string[], lines: readonly string[]): Output => ({
   name,
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
@@ -104,21 +104,21 @@ const RETIRE = [
  * steps, during which every instance can decrypt all secrets.
  * @throws ConfigError, or Error if there are too many keys
  */
-export const makeFactorKey = (env: Env): Page[] => {
+export const makeFactorKey = (env: Env): Output[] => {
   const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));
   if (old.length === MAX_FACTOR_KEYS)
     throw new Error(`FACTOR_KEYS has ${old.length} keys, which is the limit. End the last rotation first.`);
   const fresh = newFactorKey();
-  if (old.length === 0) return [factorPage('factors.env', FIRST_FACTOR_KEY, [fresh])];
+  if (old.length === 0) return [factorKeysFile('factors.env', FIRST_FACTOR_KEY, [fresh])];
   return [
-    factorPage('step-1.env', ANNOUNCE_FACTOR_KEY, [...old, fresh]),
-    factorPage('step-2.env', SWITCH_FACTOR_KEY, [fresh, ...old]),
-    factorPage('step-3.env', RETIRE_FACTOR_KEY, [fresh]),
+    factorKeysFile('step-1.env', ANNOUNCE_FACTOR_KEY, [...old, fresh]),
+    factorKeysFile('step-2.env', SWITCH_FACTOR_KEY, [fresh, ...old]),
+    factorKeysFile('step-3.env', RETIRE_FACTOR_KEY, [fresh]),
   ];
 };
 
-const factorPage = (name: string, comment: readonly string[], keys: readonly string[]): Page =>
-  page(name, comment, [envLine('FACTOR_KEYS', keys.join(','))]);
+const factorKeysFile = (name: string, comment: readonly string[], keys: readonly string[]): Output =>
+  commentedFile(name, comment, [envLine('FACTOR_KEYS', keys.join(','))]);
 
 const FIRST_FACTOR_KEY = [
   'The key that encrypts the secrets of authenticator apps. Set this variable on every instance, and keep the key in another place than the',

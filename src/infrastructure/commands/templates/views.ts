@@ -3,35 +3,34 @@ import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
 import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 import type { PageView } from '../../../adapters/http/pages/page-view.ts';
-import { type MailValue, masked } from '../../../application/mail/write-mail.ts';
+import { type MailValue, maskedAddress } from '../../../application/mail/write-mail.ts';
 import type { MailName } from '../../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
-/** A page in one of its states, with made-up content. */
 export type View = Omit<PageContent, 'to' | 'target'> &
   Pick<PageView, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
 
-export const AT = Date.UTC(2026, 10, 22, 8, 5);
+export const NOW = Date.UTC(2026, 10, 22, 8, 5);
 const user = {
   ...{ id: '1', username: 'ada', email: 'ada@example.com', emailVerified: true },
-  ...{ createdAt: AT, updatedAt: AT, attributes: {}, locale: null },
+  ...{ createdAt: NOW, updatedAt: NOW, attributes: {}, locale: null },
 };
 const session = {
-  ...{ createdAt: AT, lastUsedAt: AT, userAgent: null, address: null },
+  ...{ createdAt: NOW, lastUsedAt: NOW, userAgent: null, address: null },
   ...{ binding: 'none' as const, current: false, remembered: false },
 };
-const passkey = { credentialId: '', aaguid: '', synced: false, backedUp: false, createdAt: AT, lastUsedAt: null };
+const passkey = { credentialId: '', aaguid: '', synced: false, backedUp: false, createdAt: NOW, lastUsedAt: null };
 const event = {
   ...{ count: 1, deviceName: 'Firefox 153 on Linux', userAgent: null, address: null },
   ...{ sessionId: null, reason: null, method: null, requestId: null, actor: null },
 };
 
-const PLAIN: Partial<Payloads> = {
+const EMPTY: Partial<Payloads> = {
   'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false, missing: null },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
-  'pending-login': { methods: [], enrol: true, expiresAt: AT, passkey: null },
+  'pending-login': { methods: [], enrol: true, expiresAt: NOW, passkey: null },
   identities: [],
 };
 const FULL: Partial<Payloads> = {
@@ -43,21 +42,21 @@ const FULL: Partial<Payloads> = {
   ],
   factors: {
     passkeys: ['Phone', 'Key ring'].map((name, at) => ({ ...passkey, id: `${at}`, name })),
-    totp: [{ id: '3', createdAt: AT }],
+    totp: [{ id: '3', createdAt: NOW }],
     recoveryCodes: 7,
   },
-  identities: [{ id: '5', provider: 'example', email: user.email, createdAt: AT, lastUsedAt: AT }],
+  identities: [{ id: '5', provider: 'example', email: user.email, createdAt: NOW, lastUsedAt: NOW }],
   events: {
     events: (['logged-in', 'password-changed', 'registered'] as const).map((kind, at) => ({
       ...event,
       id: `${at}`,
       kind,
       note: at === 0 ? 'The laptop was reported stolen.' : null,
-      at: AT - at * 86_400_000,
+      at: NOW - at * 86_400_000,
     })),
     next: '2',
   },
-  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false, expiresAt: AT, passkey: null },
+  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false, expiresAt: NOW, passkey: null },
 };
 
 const SHOWN_ONCE: Readonly<Record<string, object>> = {
@@ -89,18 +88,18 @@ const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutc
   ];
 };
 
-const USUAL = { mayRegister: true, passwords: 'required' } as const;
-const OTHERS: readonly View[] = [
+const BASE = { mayRegister: true, passwords: 'required' } as const;
+const OTHER_VIEWS: readonly View[] = [
   {
-    ...{ ...USUAL, name: 'log-in', title: 'log-in: second view', isVisitor: false, payloads: {} },
+    ...{ ...BASE, name: 'log-in', title: 'log-in: second view', isVisitor: false, payloads: {} },
     state: { page: 'log-in', form: 'log-in', typed: { account: 'ada' } },
   },
   ...(['register', 'account', 'delete'] as const).map((name) => ({
-    ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
-    ...{ isVisitor: name !== 'register', payloads: name === 'register' ? {} : PLAIN, state: null },
+    ...{ ...BASE, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
+    ...{ isVisitor: name !== 'register', payloads: name === 'register' ? {} : EMPTY, state: null },
   })),
   {
-    ...{ ...USUAL, name: 'register', title: 'REGISTRATION=closed', mayRegister: false, isVisitor: false, payloads: {} },
+    ...{ ...BASE, name: 'register', title: 'REGISTRATION=closed', mayRegister: false, isVisitor: false, payloads: {} },
     state: { page: 'register', form: '', notice: 'closed' },
   },
 ];
@@ -112,12 +111,12 @@ export const views = (): readonly View[] => {
     Object.entries(forms).flatMap(([name, form]) => outcomesOf(page, name, form)),
   );
   return pages.flatMap(([name, page]) => {
-    const visited = { ...USUAL, name, isVisitor: page.for === 'visitor' };
+    const visited = { ...BASE, name, isVisitor: page.for === 'visitor' };
     const own = (payloads: Partial<Payloads>) =>
       Object.fromEntries(Object.entries(payloads).filter(([each]) => page.shows?.some((shown) => shown === each)));
     const states = new Map(outcomes.filter(({ page }) => page === name).map(({ title, state }) => [title, state]));
     return [
-      { ...visited, title: 'plain', state: null, payloads: own(PLAIN) },
+      { ...visited, title: 'plain', state: null, payloads: own(EMPTY) },
       ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: own(FULL) }]),
       ...[...states].map(([title, state]) => ({
         ...visited,
@@ -125,7 +124,7 @@ export const views = (): readonly View[] => {
         state: { page: name, ...state },
         payloads: own(FULL),
       })),
-      ...OTHERS.filter((other) => other.name === name),
+      ...OTHER_VIEWS.filter((other) => other.name === name),
     ];
   });
 };
@@ -133,10 +132,10 @@ export const views = (): readonly View[] => {
 /** Made-up values for the placeholders of all mails. */
 export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
   const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
-  const time = AT;
+  const time = NOW;
   return {
     username: 'ada',
-    newEmail: masked('ada@example.org'),
+    newEmail: maskedAddress('ada@example.org'),
     code: '48151623',
     codePage: new URL('/auth/code', pagesUrl).href,
     validFor: { duration: EMAIL_LINK_LIFETIME },

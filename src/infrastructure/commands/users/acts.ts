@@ -14,12 +14,12 @@ import { isConfirmed } from '../../../domain/second-factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../texts.ts';
-import { type Action, type Answer, action, counted } from '../command.ts';
-import { assertAgreed, type Terminal } from '../terminal.ts';
-import { type Accounts, accountIn, findUser, nameOf, type Opening } from './open-accounts.ts';
+import { type Action, type Answer, action, countText } from '../command.ts';
+import { assertConfirmed, type Terminal } from '../terminal.ts';
+import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
 /** Required members of a request are arguments after USER, which the help calls so. */
-const ARGS: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
+const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
 /** The options for the other members of a request, each with its value as in `Action`. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
@@ -41,7 +41,7 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /** Options of every act. Acts that never ask accept --yes as well, so that scripts need not know which acts ask. */
-const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
+const ACT_OPTIONS = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
 /** Printed with a link. The service has the page to which it leads only if it can send mail. */
 const NO_PAGE =
@@ -49,21 +49,21 @@ const NO_PAGE =
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const commandActions = (opening: Opening): Readonly<Record<string, Action>> =>
+export const commandActions = (opening: WithAccounts): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
       act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],
     ),
   );
 
-export const actionOf = (opening: Opening, act: Act): Action => {
+export const actionOf = (opening: WithAccounts, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
   const members = membersOf(act.body);
   const args = [...membersOf(act.params), ...members].filter((name) => isArg(act, name));
   const options = members.flatMap((name) => (args.includes(name) || !(name in OPTIONS) ? [] : [OPTIONS[name] ?? []]));
   return action({
-    args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
-    options: { ...CHANGING, ...Object.fromEntries(options) },
+    args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGUMENT_NAMES[name] ?? name)],
+    options: { ...ACT_OPTIONS, ...Object.fromEntries(options) },
     does: helpOf(act),
     run: async ({ args: texts, options, env, terminal }) => {
       const account = isOfUser ? accountIn(texts[0] ?? '') : null;
@@ -83,7 +83,7 @@ const helpOf = ({ summary, description = '' }: Act): string =>
 
 const isArg = ({ body }: Act, name: string): boolean => {
   const { entries } = (body ?? {}) as { readonly entries?: Readonly<Record<string, v.GenericSchema>> };
-  return name in ARGS && entries?.[name]?.type !== 'optional';
+  return name in ARGUMENT_NAMES && entries?.[name]?.type !== 'optional';
 };
 
 /** The body of the request that the arguments and options stand for. @throws CommandError with the problems that the schema of the route finds */
@@ -124,13 +124,13 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   };
   const intent = intentOf(operation);
   const input = { ...params, body, query: undefined };
-  await assertPossible(act, accounts, input).catch(refuse);
+  await assertPossible(act, accounts, input).catch(throwCommandError);
   if (options['dry-run']) {
     const text = `Not done, because of --dry-run: ${intent}${await lossOf(accounts, user)}.\n`;
     return { json: { ...about, changed: false }, text };
   }
-  if (act.command?.isFinal && !options.yes) await assertAgreed(`${intent}${await lossOf(accounts, user)}?`, ask);
-  const answer = await performAct(act, accounts, input, origin).catch(refuse);
+  if (act.command?.isFinal && !options.yes) await assertConfirmed(`${intent}${await lossOf(accounts, user)}?`, ask);
+  const answer = await performAct(act, accounts, input, origin).catch(throwCommandError);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
   const as = act.command?.as;
@@ -144,7 +144,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
 /** The input of the act, with the members that the command adds. @throws CommandError */
 const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
   const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
-  assertHas(accounts, act, body);
+  assertAvailable(accounts, act, body);
   const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, byPosition.identityId)) };
   return { params, body };
 };
@@ -171,7 +171,7 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
   ].join('');
 };
 
-const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
+const assertAvailable = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
   const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
   if (!accounts.hasMail && (needs === 'mail' || mails?.if(body))) {
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
@@ -197,16 +197,15 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
   if (user === null) return '';
   const { sessions, factors, recoveryCodes, passkeys } = await accountData(accounts, user, accounts.clock.now());
   return ` (${[
-    counted(sessions.length, 'session'),
-    counted(factors.filter(isConfirmed).length, 'authenticator app'),
-    counted(recoveryCodes.left, 'recovery code'),
-    counted(passkeys.length, 'passkey'),
+    countText(sessions.length, 'session'),
+    countText(factors.filter(isConfirmed).length, 'authenticator app'),
+    countText(recoveryCodes.left, 'recovery code'),
+    countText(passkeys.length, 'passkey'),
     `attributes ${printable(JSON.stringify(user.attributes))}`,
   ].join(', ')})`;
 };
 
-/** Turns the AppError of a refused request into a CommandError. */
-const refuse = (error: unknown): never => {
+const throwCommandError = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
   const code = CODES[error.code];

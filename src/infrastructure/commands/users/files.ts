@@ -13,10 +13,10 @@ import { ownLines, type Source } from '../../import/source.ts';
 import { openFactorKeys } from '../../keys.ts';
 import { printable, printableJson, readTextFile } from '../../texts.ts';
 import { type Action, type Answer, action } from '../command.ts';
-import { assertAgreed, type Terminal } from '../terminal.ts';
-import type { Opening, StorageOverrides } from './open-accounts.ts';
+import { assertConfirmed, type Terminal } from '../terminal.ts';
+import type { StorageOverrides, WithAccounts } from './open-accounts.ts';
 
-export const importAction = (opening: Opening, { ports = {} }: StorageOverrides): Action =>
+export const importAction = (opening: WithAccounts, { ports = {} }: StorageOverrides): Action =>
   action({
     args: ['FILE…'],
     options: {
@@ -35,7 +35,7 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
       for (const file of read) await assertReadable(file);
       if (map !== undefined) await assertNotRead(map, read);
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
-      if (!dryRun && !options.yes) await assertAgreed(`Import ${printable(files.join(', '))}?`, terminal.ask);
+      if (!dryRun && !options.yes) await assertConfirmed(`Import ${printable(files.join(', '))}?`, terminal.ask);
       return opening(env, async (accounts, config) => {
         const given = accounts.secrets.factors;
         const factorKeys = given === undefined ? await openFactorKeys(config) : null;

@@ -8,7 +8,7 @@ import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { NoticeGroup } from '../../../domain/event-table.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
-import { type Closing, closingOnFailure } from '../../closing.ts';
+import { closingOnFailure, type OpenedParts } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
@@ -22,7 +22,7 @@ import type { Answer } from '../command.ts';
 const attemptsOf = (
   config: Config,
   logger: Logger,
-  opened: Closing,
+  opened: OpenedParts,
   { attempts, clock }: PortOverrides & { readonly clock: Clock },
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
@@ -90,7 +90,7 @@ export const withAccounts =
     const accounts = await openAccounts(config, overrides);
     return work(accounts, config).finally(accounts.close);
   };
-export type Opening = ReturnType<typeof withAccounts>;
+export type WithAccounts = ReturnType<typeof withAccounts>;
 
 export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' | 'id'>): string =>
   printable(`${username} <${email}> (${id})`);
@@ -106,7 +106,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // A username from before that rule may have the form of an id.
+  // A username may have the form of an id if it is older than the rule against that.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

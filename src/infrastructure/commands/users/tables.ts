@@ -8,7 +8,7 @@ import { invalidArguments } from '../../command-error.ts';
 import { wholeNumber } from '../../config/formats.ts';
 import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
-import type { Opening } from './open-accounts.ts';
+import type { WithAccounts } from './open-accounts.ts';
 
 /** Titles of columns, each with the member of a row that the column shows. */
 type Columns = Readonly<Record<string, string>>;
@@ -94,15 +94,15 @@ export const accountText = (account: AccountData): string => {
   ].join('\n');
 };
 
-const MOST = 1_000;
+const MAX_LIMIT = 1_000;
 
 const limitIn = (text = '50'): number => {
-  const limit = wholeNumber(1, MOST).parse(text);
-  if (limit === undefined) throw invalidArguments(`--limit needs a number from 1 to ${MOST}.`);
+  const limit = wholeNumber(1, MAX_LIMIT).parse(text);
+  if (limit === undefined) throw invalidArguments(`--limit needs a number from 1 to ${MAX_LIMIT}.`);
   return limit;
 };
 
-export const listActions = (opening: Opening): Readonly<Record<string, Action>> => ({
+export const listActions = (opening: WithAccounts): Readonly<Record<string, Action>> => ({
   list: action({
     options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },
     does: 'users, the oldest or the newest first, with a part of the username or address (of one or two characters: its beginning): 50, from the one after ID on',

@@ -2,9 +2,9 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import {
   finishAtProvider,
-  openStarts,
+  openSignInStarts,
   providerOf,
-  type Start,
+  type SignInStart,
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
 import { unlinkedIdentity } from '../../../../application/linked-identities.ts';
@@ -61,7 +61,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
     handler: async ({ params: { provider }, signal }, ctx) => {
       const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
-      const own = openStarts(deps, settings.starts.take(ctx, state)).find(
+      const own = openSignInStarts(deps, settings.starts.take(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
       if (own === undefined) {
@@ -102,7 +102,7 @@ const redirectsOf = (settings: CallbackSettings) => {
       ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
       : location;
   /** A page of the service shows the error. An application gets its code in the address. */
-  const errorLocation = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
+  const errorLocation = (ctx: Context, { to, errorTo, caller }: SignInStart, error: AppError): string => {
     const place =
       errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
     const page = at.pageAt(place.replace(/\?.*/s, ''));
@@ -114,14 +114,15 @@ const redirectsOf = (settings: CallbackSettings) => {
   };
   return {
     /** @param code binds the session that was opened; `null`: none was */
-    afterSuccess: ({ to }: Start, code: string | null): string =>
+    afterSuccess: ({ to }: SignInStart, code: string | null): string =>
       byOwnPage(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
     /** For a user who is logged in, and has gone back to the callback. The start, which had the target, was removed. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
       return states && byOwnPage(at.pathOf('account'));
     },
-    afterError: (ctx: Context, start: Start, error: AppError): string => byOwnPage(errorLocation(ctx, start, error)),
+    afterError: (ctx: Context, start: SignInStart, error: AppError): string =>
+      byOwnPage(errorLocation(ctx, start, error)),
   };
 };
 

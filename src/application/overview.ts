@@ -1,5 +1,4 @@
 import { type AccountEvent, countingPeriodOf, COUNTING_PERIOD as HOUR } from '../domain/event.ts';
-import { countUsers } from './accounts/list-users.ts';
 import type { Clock } from './ports/clock-and-ids.ts';
 import { allEvents } from './storage/events.ts';
 import { waitingMessages } from './storage/outbox.ts';
@@ -62,7 +61,7 @@ export const countHour = async (deps: Stores, now: number): Promise<boolean> => 
   // Every hour gets a row, which shows that it was summed.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
   if (hour === latest) {
-    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps)() });
+    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
     sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
   }
   const store = records.unit(async (unit) => {
@@ -74,6 +73,12 @@ export const countHour = async (deps: Stores, now: number): Promise<boolean> => 
   });
   return true;
 };
+
+const countUsers = ({ users }: Stores): Promise<number> =>
+  countRows(async (after, skip) => {
+    const [last] = (await users.list?.({ contains: null, after, newestFirst: false, skip, limit: 1 })) ?? [];
+    return last?.id;
+  });
 
 const countSessions = (records: Records): Promise<number> =>
   countRows(async (after, skip) => {

@@ -71,7 +71,6 @@ export type UserPageFiles = Templates<UserTexts>;
 
 export const userPage = (shown: PageView, files: UserPageFiles): string => {
   const title = shown.texts.pages[shown.name]?.title ?? '';
-  const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
   const url = providerUrl(shown);
   return filledPage(shown, files, {
     template: shown.name,
@@ -84,7 +83,7 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
       url === null
         ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
         : html`<meta http-equiv="refresh" content="0; url=${url}">`,
-    variable,
+    variable: (each) => variableOf(shown, each),
   });
 };
 

@@ -59,7 +59,6 @@ type Declaration<
     readonly name: string;
     /** The ids of the users whom it names. */
     about?(data: v.InferInput<Data>): readonly string[];
-    /** What its filter suggests. */
     suggests?(deps: ActDeps): Promise<readonly string[]>;
     show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };

@@ -21,28 +21,25 @@ const NUMBER = /^\d+$/;
 /** No `javascript:`, and no path such as `//host`. */
 const ADDRESS = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
+const each = (names: string, form: RegExp) => names.split(', ').map((name) => [name, form] as const);
+
 /** The forms of the values of attributes, by `element attribute`, or by `attribute` for all elements. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
-  ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANYTHING] as const),
-  ...['td colspan', 'td rowspan', 'th colspan', 'th rowspan'].map((name) => [name, NUMBER] as const),
-  ...['img width', 'img height', 'ol start'].map((name) => [name, NUMBER] as const),
-  ...['a rel', 'a target', 'a download', 'img alt', 'th scope', 'time datetime'].map(
-    (name) => [name, ANYTHING] as const,
-  ),
-  ...['hidden', 'details open', 'input required'].map((name) => [name, /^$/] as const),
+  ...each('class, id, title, lang, role, a rel, a target, a download, img alt, th scope, time datetime', ANYTHING),
+  ...each('input value, input autocomplete, label for, meta content', ANYTHING),
+  ...each('td colspan, td rowspan, th colspan, th rowspan, img width, img height, ol start', NUMBER),
+  ...each('hidden, details open, input required', /^$/),
   ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
   ['button type', /^button$/],
   // Fields of the registration for a hook.
   ['input name', /^extra\.[\w-]{1,50}$/],
   ['input form', /^register$/],
   ['input type', /^(?:text|checkbox|hidden)$/],
-  ...['input value', 'input autocomplete', 'label for'].map((name) => [name, ANYTHING] as const),
   ['tabindex', /^(?:0|-1)$/],
   ['a href', ADDRESS],
   ['img src', /^(?:https:\/\/|\/(?![/\\{]))/],
   ['meta charset', /^utf-8$/i],
   ['meta name', /^(?:viewport|color-scheme|theme-color|description|robots)$/],
-  ['meta content', ANYTHING],
 ]);
 
 const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;

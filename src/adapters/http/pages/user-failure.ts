@@ -25,10 +25,9 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
     'list.ways': html`${waysOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${of[text] ?? ''}</a></p>\n`)}`,
     'list.report': html`<p><small>${of.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
-  const title = of[`title-${status}`] ?? of.title ?? '';
   return filledPage(failure, files, {
     template: 'failed',
-    title,
+    title: of[`title-${status}`] ?? of.title ?? '',
     isError: true,
     variable: (name) => lists[name] ?? of[name.replace('text.', '')] ?? '',
   });

@@ -129,15 +129,15 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts, state } = shown;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
-  // Templates may add fields to it (docs/mail-and-pages.md).
-  const takesFields = form.submits === 'register';
+  // Templates may add fields (docs/mail-and-pages.md).
+  const id = form.submits === 'register' ? html` id="register"` : NOTHING;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
   const isLocked = form.locked?.(shown) === true;
   const isRow = isLocked && form.foldedBehind !== undefined;
   const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
   const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${id}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return whole;

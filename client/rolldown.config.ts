@@ -5,7 +5,7 @@ const INTERNAL = [
   ...['cookieLost', 'keepsNoCookie', 'mayLoseCookie', 'noResponse'],
   ...['base', 'call', 'endSession', 'exchange', 'isOurs', 'request', 'send'],
   ...['generation', 'hint', 'missed', 'announce', 'untilDue', 'margin'],
-  ...['enter', 'renew', 'token', 'proven', 'authorize', 'isBound', 'proofFor', 'closeFrame'],
+  ...['enter', 'renew', 'token', 'sendProven', 'authorize', 'isBound', 'proofFor', 'closeFrame'],
 ];
 
 const minify = {

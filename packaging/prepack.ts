@@ -26,11 +26,11 @@ const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 const compiled = (source: string, extension: '.js' | '.d.ts'): string =>
   `./${join(OUTPUT, source).replace(/\.[jt]s$/, extension)}`;
 
-const { name, version, description, license, type, exports, bin, engines, files, dependencies, devDependencies } =
-  JSON.parse(readFileSync('package.json', 'utf8'));
+const { bin, exports, devDependencies, ...own } = JSON.parse(readFileSync('package.json', 'utf8'));
+const KEPT = ['name', 'version', 'description', 'license', 'repository', 'type', 'engines', 'files', 'dependencies'];
 
 const manifest = {
-  ...{ name, version, description, license, type, engines, files, dependencies },
+  ...Object.fromEntries(KEPT.map((member) => [member, own[member]])),
   bin: Object.fromEntries(Object.entries<string>(bin).map(([command, source]) => [command, compiled(source, '.js')])),
   exports: Object.fromEntries(
     Object.entries<string>(exports).map(([path, source]) => [
@@ -47,6 +47,6 @@ execFileSync('tsc', ['--checkers', '1', '-p', 'packaging'], { stdio: 'inherit' }
 for (const file of globSync(ASSETS)) cpSync(file, join(OUTPUT, file));
 // The service reads its version from it, and the commit.
 const revision = checkedOutRevision(new URL('../', import.meta.url)) ?? undefined;
-writeFileSync(join(OUTPUT, 'package.json'), json({ type, version, revision }));
+writeFileSync(join(OUTPUT, 'package.json'), json({ type: own.type, version: own.version, revision }));
 copyFileSync('package.json', '.package.json');
 writeFileSync('package.json', json(manifest));

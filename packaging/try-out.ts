@@ -29,13 +29,11 @@ export const tryOut = async (
 ): Promise<string> => {
   const project = npmProject(directory);
   await install(project, packages);
-  const start = (cwd: string, program: string) => {
-    const env = { HOME: directory, DATA_DIR: join(directory, '.data'), NODE_COMPILE_CACHE: '' };
-    return runService(env, ['sh', '-c', 'cd "$0"; exec "$@"', cwd], program);
-  };
+  const env = { HOME: directory, DATA_DIR: join(directory, '.data'), NODE_COMPILE_CACHE: '' };
+  const start = (cwd: string, program: string) => runService(env, ['sh', '-c', 'cd "$0"; exec "$@"', cwd], program);
   const startNew = () => start(directory, 'node_modules/.bin/tandem');
 
-  const first = await (former === undefined ? startNew() : start(former, 'src/infrastructure/main.js'));
+  const first = await (former ? start(former, 'src/infrastructure/main.js') : startNew());
   const registration = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(ADA) };
   const { status } = await fetch(`${first.url}/auth/register`, registration);
   await first.stop();

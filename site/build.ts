@@ -40,12 +40,12 @@ const versions = ['', ...released].map(
   (version) => `- [${version || 'Latest'}](${relative(BASE, `/${version}`) || '.'}/){target="_self"}`,
 );
 write('versions.md', `# Versions\n\n${versions.join('\n')}\n\n[What is new](CHANGELOG.md)\n`);
-const sourceOf = (link: string) => BASE + link.slice(1).replace(/#.*/, '').replace(/\/$/, '/index');
-const lists = groups.flatMap(({ text, items }) => [
-  `\n## ${text}\n`,
-  ...items.map((item) => `- [${item.text}](${sourceOf(item.link)}.md)`),
-]);
+const entry = ({ text = '', link = '' }) =>
+  `- [${text}](${BASE}${link.slice(1).replace(/#.*/, '').replace(/\/$/, '/index')}.md)`;
+const lists = groups.flatMap(({ text, items }) => [`\n## ${text}\n`, ...items.map(entry)]);
 write('public/llms.txt', `# Tandem\n\n> A dual-token authentication service.\n${lists.join('\n')}\n`);
 await build(import.meta.dirname, { base: BASE });
-const filter = (path: string) => !/\.webp$|\bpublic\b/.test(path);
-cpSync(OUTPUT, join(import.meta.dirname, 'dist'), { recursive: true, filter });
+cpSync(OUTPUT, join(import.meta.dirname, 'dist'), {
+  recursive: true,
+  filter: (path) => !/\.webp$|\bpublic\b/.test(path),
+});

@@ -71,11 +71,11 @@ const dataOf = async (response) => {
 	throw new AuthError(code, message ?? `Bad response: ${status}`, {
 		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
 		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: code === "AUTH_USER_DUPLICATE" ? taken(message) : (details ?? []).map(withLimit),
+		fields: code === "AUTH_USER_DUPLICATE" ? takenField(message) : (details ?? []).map(withLimit),
 		requestId: context?.requestId ?? null
 	});
 };
-const taken = (message = "") => {
+const takenField = (message = "") => {
 	const field = /^This (username|email) is/.exec(message)?.[1];
 	return field ? [{
 		field,
@@ -103,21 +103,21 @@ const baseOf = (baseUrl) => {
 
 // src/there-and-back.ts
 const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
-const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
-const wayBackIn = (options, here) => {
-	const back = wayBack(options, here);
+const returnUrl = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
+const returnUrlAfterLogin = (options, here) => {
+	const back = returnUrl(options, here);
 	if (!back || !browser()?.navigator.vendor?.startsWith("Apple")) return back;
 	const url = new URL(back);
 	url.search += `${url.search ? "&" : "?"}tandem_code=`;
 	return url.href;
 };
 const userPage = (base, page, options, here) => {
-	const back = (/^(log-in|reg)/.test(page) ? wayBackIn : wayBack)(options, here);
+	const back = (/^(log-in|reg)/.test(page) ? returnUrlAfterLogin : returnUrl)(options, here);
 	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
 };
 
 // src/proof.ts
-const TOLERANCE = 60;
+const TOLERANCE$1 = 60;
 const isProven = async ({ headers, method }, url, { token, jkt }) => {
 	try {
 		const { payload, protectedHeader } = await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
@@ -127,7 +127,7 @@ const isProven = async ({ headers, method }, url, { token, jkt }) => {
 		});
 		const { htm, htu, ath, iat = 0 } = payload;
 		const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
-		return htm === method && new URL(String(htu)).href === url && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
+		return htm === method && new URL(String(htu)).href === url && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE$1 && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
 	} catch {
 		return false;
 	}
@@ -184,7 +184,7 @@ const visitors = (base, options) => {
 		if (!options.origin) throw new AuthError("CLIENT_TARGET_REFUSED", "Set origin: a proof is for this server alone.");
 		return new URL(options.origin).origin + new URL(url).pathname;
 	};
-	const verified = async (token, prover) => {
+	const verify = async (token, prover) => {
 		const bad = (why, challenge) => nobody(`The access token is not valid: ${why}.`, false, challenge);
 		if (token.length > 4096) return bad("too long");
 		try {
@@ -211,7 +211,7 @@ const visitors = (base, options) => {
 			throw error instanceof AuthError ? error : noAnswer(keySet, error);
 		}
 	};
-	const minted = async (Cookie, headers) => {
+	const askService = async (Cookie, headers) => {
 		const [url, signal] = [`${base}/auth/access-token`, AbortSignal.timeout(TIMEOUT)];
 		const init = {
 			method: "POST",
@@ -224,47 +224,47 @@ const visitors = (base, options) => {
 		};
 		try {
 			const response = await send(url, init).catch((cause) => Promise.reject(noAnswer(url, cause)));
-			return await verified((await dataOf(response)).accessToken);
+			return await verify((await dataOf(response)).accessToken);
 		} catch (error) {
 			const { code, message: why } = error;
 			if (code !== "AUTH_FAILED" && code !== "AUTH_DEVICE_UNPROVEN") throw error;
 			return nobody(why, code === "AUTH_FAILED");
 		}
 	};
-	const look = async (request) => {
+	const identify = async (request) => {
 		const [, scheme = "", token] = CREDENTIALS.exec(request.headers.get("Authorization") ?? "") ?? [];
 		const isDpop = /^dpop$/i.test(scheme);
-		const caller = token ? await verified(token, isDpop ? request : void 0) : null;
+		const caller = token ? await verify(token, isDpop ? request : void 0) : null;
 		if (caller?.user || caller && isDpop) return caller;
 		let visitor = null;
-		for (const each of cookiesOf(request, cookieName)) if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
+		for (const each of cookiesOf(request, cookieName)) if (!visitor?.user) visitor = await verify(each.slice(cookieName.length + 1));
 		const refreshTokens = [
 			"__Host-Http-",
 			"__Http-",
 			""
 		].flatMap((prefix) => cookiesOf(request, `${prefix}refresh_token`));
-		if (!visitor?.user && pageServer && refreshTokens.length > 0) return minted(refreshTokens.join("; "), {
+		if (!visitor?.user && pageServer && refreshTokens.length > 0) return askService(refreshTokens.join("; "), {
 			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
 			"X-Visitor-Address": pageServer.visitorAddress(request)
 		});
 		return visitor ?? caller ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
 	};
-	const known = /* @__PURE__ */ new WeakMap();
+	const cache = /* @__PURE__ */ new WeakMap();
 	return (request) => {
-		if (!known.has(request)) known.set(request, look(request));
-		return known.get(request);
+		if (!cache.has(request)) cache.set(request, identify(request));
+		return cache.get(request);
 	};
 };
 
 // src/ended-sessions.ts
-const [CLOCKS, OLDEST] = [5, 120];
-const LONGEST = 8 * 2 ** 20;
+const [TOLERANCE, MAX_AGE] = [5, 120];
+const MAX_LIST_LENGTH = 8 * 2 ** 20;
 const textOf = async ({ body }) => {
 	const [reader, decoder] = [body?.getReader(), new TextDecoder()];
 	let text = "";
 	for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
 		text += decoder.decode(part.value, { stream: true });
-		if (text.length <= LONGEST) continue;
+		if (text.length <= MAX_LIST_LENGTH) continue;
 		await reader?.cancel();
 		throw new Error("The list is too long.");
 	}
@@ -278,7 +278,7 @@ const knownEndings = () => {
 			before = Math.max(before, list.before ?? before);
 			for (const { sid, event_timestamp } of list.sessions) sessions.set(sid, event_timestamp);
 			for (const { sub, event_timestamp } of list.users) users.set(sub, Math.max(users.get(sub) ?? 0, event_timestamp));
-			const past = Math.max(before, list.iat - list.lifetime - 2 * CLOCKS);
+			const past = Math.max(before, list.iat - list.lifetime - 2 * TOLERANCE);
 			for (const each of [sessions, users]) for (const [id, at] of each) if (at < past) each.delete(id);
 		},
 		has: ({ sid, sub, iat }) => sessions.has(sid) || !(iat > Math.max(before, users.get(sub) ?? before))
@@ -300,10 +300,10 @@ const followEndedSessions = (options) => {
 			"sessions",
 			"users"
 		],
-		maxTokenAge: OLDEST,
-		clockTolerance: CLOCKS
+		maxTokenAge: MAX_AGE,
+		clockTolerance: TOLERANCE
 	};
-	const known = knownEndings();
+	const endings = knownEndings();
 	const stop = new AbortController();
 	let [readAt, etag] = [Number.NEGATIVE_INFINITY, ""];
 	const read = async () => {
@@ -314,7 +314,7 @@ const followEndedSessions = (options) => {
 			signal
 		});
 		if (response.status === 200) {
-			known.add((await jwtVerify(await textOf(response), keys, rules)).payload);
+			endings.add((await jwtVerify(await textOf(response), keys, rules)).payload);
 			etag = response.headers.get("ETag") ?? "";
 		} else {
 			await response.body?.cancel();
@@ -346,14 +346,14 @@ const followEndedSessions = (options) => {
 	return {
 		isEnded: (token) => {
 			if (whenStale === "refuse" && performance.now() - readAt > staleAfter * 1e3) throw new AuthError("CLIENT_NETWORK_FAILED", `No answer for ${staleAfter} seconds: ${url}`, { retryable: true });
-			return known.has(token);
+			return endings.has(token);
 		},
 		close: () => stop.abort()
 	};
 };
 
 // src/server.ts
-const [TRIES, PAUSE] = [4, 300];
+const [MAX_TRIES, PAUSE] = [4, 300];
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 const ADVICE = "Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.";
 const triesOf = (mark, now) => mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
@@ -373,10 +373,10 @@ const createServerAuth = (options) => {
 	const publicOrigin = options.origin && new URL(options.origin).origin;
 	const targets = [base, ...options.origins ?? []].map((url) => new URL(url).origin);
 	const visitorOf = visitors(base, options);
-	const continued = async (page, mark, why) => {
+	const sendToService = async (page, mark, why) => {
 		const now = Math.floor(Date.now() / 1e3);
 		const tries = triesOf(mark, now);
-		if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
+		if (tries >= MAX_TRIES) return answer(500, `${why} ${ADVICE}`);
 		await sleep(tries * PAUSE);
 		const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
 		return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
@@ -385,7 +385,7 @@ const createServerAuth = (options) => {
 		const { origin, pathname, search } = new URL(url);
 		return (publicOrigin ?? origin) + pathname + search.replace(MARK, "").replace(/^&/, "?");
 	};
-	const formKept = async (request) => {
+	const answerForm = async (request) => {
 		const [page, now] = [addressOf(request), Math.floor(Date.now() / 1e3)];
 		const from = request.headers.get("Referer") ?? "";
 		const { html, headers } = await keptForm(request, {
@@ -406,13 +406,13 @@ const createServerAuth = (options) => {
 			const visitor = await visitorOf(request).catch((error) => error);
 			if (visitor instanceof Error && !visitor.retryable) throw visitor;
 			if (visitor instanceof Error) return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
-			if (!visitor.user && isOwnForm(request)) return formKept(request);
+			if (!visitor.user && isOwnForm(request)) return answerForm(request);
 			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": visitor.challenge });
 			const mark = MARK.exec(new URL(request.url).search);
 			const page = addressOf(request);
 			const isFresh = Date.now() < visitor.due;
 			if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;
-			if (visitor.user || !loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+			if (visitor.user || !loginPage || !visitor.isNobody) return sendToService(page, mark, visitor.why);
 			return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
 		},
 		signedInFetch: async (request, input, init) => {

@@ -2,15 +2,15 @@ import { AuthError } from "./client.js";
 
 // src/testing.ts
 const AT = "2026-01-01T00:00:00.000Z";
-const userOf = (given) => {
-	const { username = "ada" } = given;
+const userOf = (members) => {
+	const { username = "ada" } = members;
 	return {
 		id: `id-of-${username}`,
 		username,
 		email: `${username}@example.org`,
 		createdAt: AT,
 		updatedAt: AT,
-		...given
+		...members
 	};
 };
 const stepUpResponse = (reason) => {
@@ -36,8 +36,8 @@ const createFakeAuthClient = (options = {}) => {
 		user = next && userOf(next);
 		for (const listener of listeners) listener(user, why);
 	};
-	const call = async (name, given, result) => {
-		calls.push([name, ...given]);
+	const call = async (name, args, result) => {
+		calls.push([name, ...args]);
 		const failure = failures.find(([each]) => each === name);
 		if (failure) failures.splice(failures.indexOf(failure), 1);
 		await void 0;
@@ -67,24 +67,24 @@ const createFakeAuthClient = (options = {}) => {
 			listeners.add(listener);
 			return () => listeners.delete(listener);
 		},
-		register: (given) => call("register", [given], () => {
-			const { email, username = email.slice(0, email.indexOf("@")) } = given;
+		register: (registration) => call("register", [registration], () => {
+			const { email, username = email.slice(0, email.indexOf("@")) } = registration;
 			becomes({
 				username,
 				email
 			});
 			return user;
 		}),
-		login: (given) => call("login", [given], () => enter(given.account)),
+		login: (credentials) => call("login", [credentials], () => enter(credentials.account)),
 		requestCode: (account) => call("requestCode", [account], () => null),
 		logInWithCode: (code) => call("logInWithCode", [code], () => enter(`${calls.filter(([name]) => name === "requestCode").at(-1)?.[1] ?? "ada"}`)),
-		logInAt: (...given) => call("logInAt", given, () => enter(user?.username ?? "ada")),
-		logInWith: (...given) => call("logInWith", given, () => void enter(user?.username ?? "ada")),
+		logInAt: (...args) => call("logInAt", args, () => enter(user?.username ?? "ada")),
+		logInWith: (...args) => call("logInWith", args, () => void enter(user?.username ?? "ada")),
 		linkTo: (page) => `https://auth.example.org/auth/${page}`,
 		logout: () => call("logout", [], () => becomes(null)),
-		stepUp: (given) => call("stepUp", [given], done),
+		stepUp: (factor) => call("stepUp", [factor], done),
 		refresh: () => call("refresh", [], () => user),
-		changePassword: (given) => call("changePassword", [given], done),
+		changePassword: (change) => call("changePassword", [change], done),
 		sessions: {
 			list: () => call("sessions.list", [], () => options.sessions ?? []),
 			end: (id) => call("sessions.end", [id], done),

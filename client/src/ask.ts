@@ -2,10 +2,10 @@ import { AuthError } from './auth-error.ts';
 import { baseOf, dataOf } from './response.ts';
 import type { AccountClientOptions } from './types.ts';
 
-/** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
-export const asking = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
+/** Makes the function that sends the requests of a module other than the AuthClient. It rejects with an AuthError if the answer is an error. */
+export const createAsk = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
   const base = baseOf(baseUrl);
-  const answered = (method: string, path: string, body?: object): Promise<Response> =>
+  const responseTo = (method: string, path: string, body?: object): Promise<Response> =>
     send(base + path, {
       method,
       ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
@@ -15,5 +15,5 @@ export const asking = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) =
       throw new AuthError('CLIENT_NETWORK_FAILED', `No response: ${path}`, { cause, retryable: true });
     });
   return async <Data>(method: string, path: string, body?: object): Promise<Data> =>
-    dataOf<Data>(await answered(method, path, body));
+    dataOf<Data>(await responseTo(method, path, body));
 };

@@ -4,14 +4,14 @@ import { get } from './webauthn.ts';
 
 type Ask = () => Promise<PasskeyRequestOptions>;
 
-/** Milliseconds between two checks of the age of a challenge. A timer until its end would stand still while the machine sleeps. */
+/** Milliseconds between two checks of the age of a challenge. One long timer would stand still while the machine sleeps. */
 const CHECK_INTERVAL = 10_000;
 
-/** Waits until a passkey is chosen in the form, with another challenge before one expires. */
-export const chosen = async (ask: Ask, first: PasskeyRequestOptions, signal: AbortSignal) => {
+/** Waits until the user chooses a passkey in the form, and replaces the challenge before it expires. */
+export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signal: AbortSignal) => {
   for (let options = first; ; ) {
     const round = new AbortController();
-    const next = successor(ask, options, round.signal);
+    const next = nextOptions(ask, options, round.signal);
     next.then(() => round.abort());
     try {
       return await get(options, AbortSignal.any([signal, round.signal]), { mediation: 'conditional' });
@@ -26,15 +26,15 @@ export const chosen = async (ask: Ask, first: PasskeyRequestOptions, signal: Abo
 };
 
 /**
- * Other options, when these are old and the page is visible. A challenge is good for longer than the time-out, which says when it is old without
- * the clock of the service.
+ * Resolves to new options when these are older than their time-out and the page is visible. The challenge is valid for longer than the time-out, so that
+ * the clock of the service does not matter.
  */
-const successor = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
+const nextOptions = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
   const start = Date.now();
   for (;;) {
     await sleep(CHECK_INTERVAL);
     if (signal.aborted) return;
-    // The clock may have been set back, too.
+    // The difference is negative if the clock was set back: then the age is unknown.
     const isOld = Math.abs(Date.now() - start) >= timeout;
     const options = isOld && !browser()?.document.hidden && (await ask().catch(ignore));
     if (options) return options;

@@ -3,11 +3,11 @@ import { createAuthClient } from './create-auth-client.ts';
 import { sleep } from './host.ts';
 
 /**
- * The script of the page `/auth/continue`: renews a session whose device has a key, and goes on. In a page of an application that keeps a form
- * (kept-form.ts), it renews any session, and sends the form.
+ * The script of the page `/auth/continue`: renews a session whose device has a key, and sends the browser on. In a page of an application that keeps a
+ * form (kept-form.ts), it renews any session, and sends the form.
  */
 
-/** How often it tries, and milliseconds between: a browser that opens many pages may be late with the frame of the key. */
+/** How often the script tries, and the milliseconds in between: in a browser that opens many pages, the frame of the key may load late. */
 const [ATTEMPTS, PAUSE] = [4, 1_000];
 
 const form = document.querySelector<HTMLFormElement>('form[data-again]');
@@ -17,7 +17,7 @@ const auth = createAuthClient({ baseUrl: new URL('.', import.meta.url).href });
 
 const goOn = (isRenewed: boolean): void => {
   if (!form) location.replace(isRenewed ? to : login);
-  // It may have a field of the name "submit".
+  // The form may have a field of the name "submit", which hides its method.
   else if (isRenewed) HTMLFormElement.prototype.submit.call(form);
 };
 
@@ -30,6 +30,6 @@ const renew = (attempts: number): Promise<void> =>
       return renew(attempts - 1);
     },
   );
-// Where the browser gives this page another storage than the application, there is no key here.
+// Safari gives this page another storage than the application, so the key is not here.
 if (!form && navigator.vendor.startsWith('Apple')) location.replace(login);
 else void renew(ATTEMPTS);

@@ -3,7 +3,7 @@ import { browser, ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
-import { userPage, wayBack, wayBackIn } from './there-and-back.ts';
+import { returnUrl, returnUrlAfterLogin, userPage } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
 import type * as Api from './types.ts';
 
@@ -19,8 +19,8 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   const origins = options.origins?.map((url) => new URL(url).origin);
   const { token: current, renew, enter, ...members } = session(http, options.ignoreHint);
 
-  /** A token that is good for now: if it can't be renewed yet, it is used until it expires. */
-  const fresh = async () => {
+  /** The token, renewed if it is due. If the renewal fails, the old token is used until it expires. */
+  const freshToken = async () => {
     const token = current();
     if (token ? token.untilDue() <= 0 : token !== null)
       await renew().catch((error: unknown) => {
@@ -30,7 +30,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   };
 
   const prompts: { [Reason in Api.StepUpReason]?: Promise<unknown> } = {};
-  /** Calls at once share a prompt, and one prompt waits for the other. */
+  /** Asks the user for a step-up. Concurrent calls for one reason share a prompt, and a prompt for the other reason waits. */
   const prompt = (reason: Api.StepUpReason): Promise<unknown> => {
     prompts[reason] ??= Promise.resolve(prompts[reason === 'recent' ? 'second-factor' : 'recent'])
       .catch(ignore)
@@ -41,21 +41,20 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
     return prompts[reason];
   };
 
-  const authorized = (request: Request, transport = http.send): Promise<Response> => {
+  const sendAuthorized = (request: Request, transport = http.send): Promise<Response> => {
     let user = userOf(current());
-    /** What one user has asked for is not sent as another one, who has logged in meanwhile. */
+    /** Sends the request, but never a request of one user with the token of another user, who has logged in meanwhile. */
     const send = async (copy: Request, token: Token | null | undefined, again?: boolean): Promise<Response> => {
       user ??= userOf(token);
       if (token && token.user.id === user?.id) await http.authorize(copy, token, again);
       return transport(copy);
     };
-    /** @param asked for what the user was asked for this request. */
+    /** @param asked the step-ups for which the user was asked because of this request. */
     const attempt = async (asked: readonly Api.StepUpReason[]): Promise<Response> => {
-      const first = await fresh();
-      // A body can be read once, so all attempts but the last get a copy.
+      const first = await freshToken();
+      // A body can be read only once, so each attempt except the last one sends a copy.
       const copy = request.clone();
       const response = await send(copy, first);
-      // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
       if (!first || response.status !== 401) return response;
       const challenge = response.headers.get('WWW-Authenticate');
       if (options.onStepUp && challenge?.includes('insufficient_user')) {
@@ -66,8 +65,9 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
         await prompt(reason);
         return current() ? attempt([...asked, reason]) : response;
       }
+      // Only a refused token is renewed. The service also answers 401, with another code, to a wrong password.
       if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
-      // Without a key, a renewal shows that the session is lost.
+      // A refused proof is repeated with the time of the service. If there was none, the key is lost, and a renewal shows that the session is lost, too.
       const isUnproven = copy.headers.has('DPoP') && challenge?.includes('invalid_dpop_proof');
       if (current() === first && !isUnproven) await renew(first.value);
       const second = current();
@@ -77,10 +77,10 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   };
 
   const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>
-    dataOf<Data>(await authorized(http.request(method, path, body), transport));
+    dataOf<Data>(await sendAuthorized(http.request(method, path, body), transport));
 
-  /** For a request that opens another session: renewals wait for it, and it for them, since each brings a cookie. */
-  const alone = async (request: Request): Promise<Response> => {
+  /** Sends a request that opens another session. It and renewals wait for each other, since each response sets the cookie. */
+  const sendAlone = async (request: Request): Promise<Response> => {
     let response: Response | undefined;
     await enter(async () => {
       response = await http.send(request);
@@ -89,12 +89,12 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
     return response as Response;
   };
 
-  const signIn = (path: string, body: object, seen?: (result: Api.LoginResult) => void): Promise<Api.User | null> =>
+  const signIn = (path: string, body: object, onResult?: (result: Api.LoginResult) => void): Promise<Api.User | null> =>
     enter(async () => {
-      const signedIn = await http.proven<Api.LoginResult | null>(path, body);
-      if (signedIn) seen?.(signedIn);
-      // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
-      // If the service gives no answer, the token of the log-in is used.
+      const signedIn = await http.sendProven<Api.LoginResult | null>(path, body);
+      if (signedIn) onResult?.(signedIn);
+      // On another host, the browser may drop the cookie silently. A renewal shows this at once, instead of when the token expires.
+      // If the service does not answer the renewal, the token of the log-in is used.
       const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
       if (signedIn && !renewed) throw http.cookieLost();
       return renewed ?? null;
@@ -119,21 +119,21 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
     logInWith: async (provider, { to, link, ...more } = {}) => {
       const path = `/auth/oidc/${provider}${link ? '/link' : ''}`;
       const { url } = await ask<{ readonly url: string }>('POST', path, {
-        errorTo: wayBack(),
+        errorTo: returnUrl(),
         ...more,
-        to: (link ? wayBack : wayBackIn)({ to }),
+        to: (link ? returnUrl : returnUrlAfterLogin)({ to }),
       });
       browser()?.location.assign(url);
     },
     linkTo: (page, options) => userPage(http.base, page, options),
-    stepUp: (shown) => ask('POST', '/auth/step-up', shown, alone),
+    stepUp: (shown) => ask('POST', '/auth/step-up', shown, sendAlone),
     refresh: () => renew(current()?.value),
-    changePassword: (change) => ask('PUT', '/users/me/password', change, alone),
+    changePassword: (change) => ask('PUT', '/users/me/password', change, sendAlone),
     sessions: {
       list: () => ask<readonly Api.SessionInfo[]>('GET', '/auth/sessions'),
       end: (id) =>
         id === current()?.sid ? members.logout() : ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
-      endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, alone),
+      endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, sendAlone),
     },
     fetch: async (input, init) => {
       // A redirect could take the token to another origin.
@@ -141,8 +141,8 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       const target = new URL(request.url).origin;
       if (target !== origin && !origins?.includes(target))
         throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins. Paths belong to the page.`);
-      return authorized(request);
+      return sendAuthorized(request);
     },
-    accessToken: async () => (await fresh())?.value ?? null,
+    accessToken: async () => (await freshToken())?.value ?? null,
   };
 };

@@ -2,11 +2,11 @@ import type { ProofRequest } from './device.ts';
 import { sleep } from './host.ts';
 
 /**
- * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that all applications of a site have
- * the same one: they ask the page `/device-key` in a hidden frame. A page of the service's own origin can import this module.
+ * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that all applications of a site share it:
+ * they ask the page `/device-key` in a hidden frame. A page of the service's own origin can import this module.
  */
 
-/** The only requests that proofs are for. */
+/** The paths of the requests for which proofs are made. */
 const PATHS = [
   ...['login', 'login/code/confirm', 'login/second-factor', 'passkey', 'register', 'adopt', 'refresh-token', 'step-up'],
   // The forms of the service's own pages.
@@ -16,10 +16,10 @@ const PATHS = [
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';
 const NAME = 'device';
-/** Milliseconds until the store is read again that could not be read. Browsers refuse it for a moment: a full disk, a process that ended. */
+/** Milliseconds before each new attempt to read the store: browsers may refuse it for a moment, because of a full disk or a process that ended. */
 const PAUSES = [100, 300];
 
-const done = <Result>(request: IDBRequest<Result>): Promise<Result> =>
+const resultOf = <Result>(request: IDBRequest<Result>): Promise<Result> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -28,71 +28,71 @@ const done = <Result>(request: IDBRequest<Result>): Promise<Result> =>
 const openDatabase = (): Promise<IDBDatabase> => {
   const request = indexedDB.open('tandem-device');
   request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  return done(request);
+  return resultOf(request);
 };
 
-/** Of two tabs that make a key at once, one stores it, and both use that. */
-const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // Closed again, since an open one may keep the page out of the back/forward cache.
+/** Reads the key, or makes one. If two tabs make a key at the same time, one of them stores it, and both use the stored one. */
+const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
+  // It is closed below, since an open database may keep the page out of the back/forward cache.
   const database = await openDatabase();
-  const read = () => done<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
+  const read = () => resultOf<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
   try {
     const found = await read();
     if (found || !create) return found;
-    const made = await crypto.subtle.generateKey(ALGORITHM, false, ['sign']);
-    const written = database.transaction(STORE, 'readwrite', { durability: 'strict' }).objectStore(STORE);
-    await done(written.add(made, NAME)).catch(() => undefined);
+    const newKey = await crypto.subtle.generateKey(ALGORITHM, false, ['sign']);
+    const store = database.transaction(STORE, 'readwrite', { durability: 'strict' }).objectStore(STORE);
+    await resultOf(store.add(newKey, NAME)).catch(() => undefined);
     return await read();
   } finally {
     database.close();
   }
 };
 
-/** @throws what the browser says of a store that it has, and that cannot be read: there may be a key in it */
+/** @throws the error of the browser if there is a store that cannot be read: it may contain a key */
 const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // Not without TLS, for example. Then there never was one.
+  // A page without TLS, for example, lacks them. Then there never was a key.
   if (!globalThis.indexedDB || !crypto.subtle) return undefined;
   for (const pause of PAUSES)
     try {
-      return await keyOf(create);
+      return await readKey(create);
     } catch {
       await sleep(pause);
     }
-  return keyOf(create);
+  return readKey(create);
 };
 
-/** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
+/** The origins whose requests the page `/device-key` answers with a proof. */
 const origins = document.documentElement.dataset.origins?.split(' ');
 /**
- * WebKit gives the frame a storage of its own in each application, and the service's own pages have another one. So several of them would have
- * several keys of one session: a log-in has none then. The first origin is the service's own.
+ * WebKit gives the frame a separate storage in each application, and another one to the pages of the service. With several applications, one session
+ * would need several keys, so a log-in makes none then. The first origin is the service's own.
  */
 const isShared = !(navigator.vendor.startsWith('Apple') && (!origins || origins[2]));
 
-/** Milliseconds by which the clock of the service is ahead. An application that chose the time could have proofs signed for later. */
-let ahead = 0;
+/** Milliseconds by which the clock of the service is ahead. The page reads it itself: an application that stated the time could get proofs for later. */
+let clockOffset = 0;
 const readClock = async (): Promise<void> => {
   const response = await fetch(new URL('./auth/session', import.meta.url), { cache: 'no-store' });
-  ahead = Date.parse((await response.json()).timestamp) - Date.now() || 0;
+  clockOffset = Date.parse((await response.json()).timestamp) - Date.now() || 0;
 };
 
-/** The key that was read last: a page that sends hundreds of requests at once cannot wait until the store is read for each. */
-let last: CryptoKeyPair | undefined;
+/** The key that was read last, so that a page with hundreds of requests at once need not read the store for each. */
+let lastKey: CryptoKeyPair | undefined;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
 /**
- * @returns a proof for the request; nothing if there is no key, or the request is none of those
+ * @returns a proof for the request; `undefined` if there is no key, or no proof is made for such a request
  * @throws if there may be a key that cannot be used now
  */
 export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
   const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
   if (!mayProve) return undefined;
-  // After a refusal it may be another one.
-  const key = (use && !again && last) || (await storedKey(create));
-  last = key;
+  // After a refused proof, the stored key may be another one.
+  const key = (use && !again && lastKey) || (await storedKey(create));
+  lastKey = key;
   if (!key) return undefined;
   if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
@@ -100,9 +100,9 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
   const claims = {
     htm: use?.method ?? 'POST',
     htu: use?.url.replace(/[?#].*/, '') ?? new URL(`.${path}`, import.meta.url).href,
-    iat: Math.floor((Date.now() + ahead) / 1000),
+    iat: Math.floor((Date.now() + clockOffset) / 1000),
     jti: crypto.randomUUID(),
-    // No other request than one with this token can have the proof: a renewal needs one without `ath`.
+    // `ath` limits the proof to requests with this token: a renewal needs a proof without `ath`.
     ath: use && encoded(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
   const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');
@@ -113,9 +113,9 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
 if (origins) {
   addEventListener('message', async ({ origin, data, ports: [port] }) => {
     const isAllowed = origins.includes(origin === location.origin ? 'self' : origin);
-    // `false`: there may be a key. An older client takes it for none.
+    // `false`: there may be a key that cannot be read. Older clients take this for no key.
     port?.postMessage(isAllowed ? await prove(data).catch(() => false) : undefined);
   });
-  // Who asks knows from it that this page is there, and no error page of the browser.
+  // This tells the application that the page has loaded, and not an error page of the browser.
   parent.postMessage('ready', '*');
 }

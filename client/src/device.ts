@@ -1,13 +1,13 @@
 import { browser, type FrameWindow, ignore, sleep } from './host.ts';
 
-/** What the page `/device-key` is asked for. */
+/** What an application asks of the page `/device-key`. */
 export type ProofRequest = {
   readonly path: string;
   /** Whether to make a key if there is none. */
   readonly create: boolean;
   /** Whether the last proof was refused as no longer valid: the clock of this machine may be wrong. */
   readonly again: boolean;
-  /** A request with an access token, to any service, instead of the path. */
+  /** The request with an access token, to any service, for which the proof is made instead of for the path. */
   readonly use?: { readonly method: string; readonly url: string; readonly accessToken: string };
 };
 
@@ -15,11 +15,11 @@ export type ProofRequest = {
 type Proof = string | null | undefined;
 
 /** Milliseconds until the frame has loaded, or has read the clock. */
-const LOADING = 10_000;
-/** Milliseconds from then until its page must have said that it is there. It does so while it loads; an error page never does. */
-const READY = 500;
-/** Milliseconds until it must have answered. It takes some 20, unless the browser holds back its storage. */
-const ANSWER = 2_000;
+const LOAD_TIMEOUT = 10_000;
+/** Milliseconds after the frame has loaded in which its page must have sent "ready". It does so while it loads; an error page of the browser never does. */
+const READY_TIMEOUT = 500;
+/** Milliseconds in which the page must answer. It takes about 20, unless the browser delays the access to its storage. */
+const ANSWER_TIMEOUT = 2_000;
 
 /** The key of this device, which a page of the service holds in a hidden frame. */
 export const device = (base: string) => {
@@ -35,23 +35,23 @@ export const device = (base: string) => {
   /** @returns `null` if the page is not there, or may not be framed here. */
   const open = async (page: NonNullable<typeof host>): Promise<FrameWindow | null> => {
     const { document } = page;
-    const made = document.createElement('iframe');
-    frame = made;
+    const iframe = document.createElement('iframe');
+    frame = iframe;
     const end = new AbortController();
     const ready = new Promise<true>((resolve) => {
-      const hear = ({ source }: Event & { readonly source?: unknown }) =>
-        source === made.contentWindow && resolve(true);
-      page.addEventListener('message', hear, end);
+      const onMessage = ({ source }: Event & { readonly source?: unknown }) =>
+        source === iframe.contentWindow && resolve(true);
+      page.addEventListener('message', onMessage, end);
     });
     const failed = new Promise((resolve) => {
-      made.onload = resolve;
-    }).then(() => sleep(READY));
-    made.src = `${base}/device-key`;
-    made.style.display = 'none';
-    (document.body ?? document.documentElement).append(made);
-    const isThere = await Promise.race([ready, failed, sleep(LOADING)]);
+      iframe.onload = resolve;
+    }).then(() => sleep(READY_TIMEOUT));
+    iframe.src = `${base}/device-key`;
+    iframe.style.display = 'none';
+    (document.body ?? document.documentElement).append(iframe);
+    const isThere = await Promise.race([ready, failed, sleep(LOAD_TIMEOUT)]);
     end.abort();
-    return isThere ? made.contentWindow : null;
+    return isThere ? iframe.contentWindow : null;
   };
 
   const ask = async (request: ProofRequest): Promise<Proof> => {
@@ -65,7 +65,7 @@ export const device = (base: string) => {
       port1.onmessage = ({ data }) => resolve(data === false ? undefined : (data ?? null));
     });
     target.postMessage(request, new URL(base).origin, [port2]);
-    const late = sleep(request.again ? LOADING : ANSWER);
+    const late = sleep(request.again ? LOAD_TIMEOUT : ANSWER_TIMEOUT);
     return (await Promise.race([answer, late]).finally(() => port1.close())) as Proof;
   };
 
@@ -73,7 +73,7 @@ export const device = (base: string) => {
     closeFrame,
     proofFor: async (request: ProofRequest): Promise<Proof> => {
       const proof = (await ask(request).catch(ignore)) as Proof;
-      // The next time it is tried again.
+      // The next request opens a new frame.
       if (!proof) closeFrame();
       return proof;
     },

@@ -2,26 +2,26 @@ import { AuthError } from './auth-error.ts';
 import { browser, ignore } from './host.ts';
 import type { AuthErrorCode } from './types.ts';
 
-/** Those that the service always allows, and those that need no permission (Fetch standard, "CORS-safelisted"). */
+/** Headers that the service always allows, and headers that need no permission ("CORS-safelisted" in the Fetch standard). */
 const ALLOWED = /^(authorization|svc-request-id|accept|(accept|content)-language|content-type|range)$/;
 
-/** Why something has failed, as far as a page may know it. */
+/** Finds out why a request has failed, as far as a page can know it. */
 export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const host = browser();
   /** The global `fetch` of Node keeps no cookie; that of a worker in a browser does. */
   const keepsNoCookie = !host && get === globalThis.fetch && 'process' in globalThis;
   const location = host?.location;
   const { origin, hostname } = new URL(baseUrl);
-  /** What a browser needs to keep the cookie, if it may drop it without a word. */
+  /** How the developer can make the browser keep the cookie; empty if the browser has no known reason to drop it. */
   let advice =
     location && location.hostname !== hostname ? ' Put both on one site: localhost and 127.0.0.1 are two.' : '';
   try {
     void host?.localStorage;
   } catch {
-    // Blocked together with cookies; `cookieEnabled` is true in Chromium nevertheless.
+    // `localStorage` is blocked together with cookies. `navigator.cookieEnabled` does not show that in Chromium.
     advice = ' Allow cookies.';
   }
-  // Not every browser tells a page whether the frames around it are of another site, which is what matters.
+  // The cookie is dropped only in a frame of another site, but not every browser tells a page whether the frames around it are of another site.
   if (host?.top !== host?.self) advice += ' Open the page outside of the frame.';
 
   /** An error that the developer has to see, so the console gets it, too. */
@@ -43,14 +43,14 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
           : `The browser blocked the cookie of ${origin}.${advice}`,
       ),
     /**
-     * Of a request without a response. A browser hides the reason; but if there is a response without CORS, and none with it, that is the
-     * reason. The service lets pages load one path without CORS.
+     * The error of a request without a response. Browsers hide the reason. But if the target answers a request without CORS, and none with CORS, then
+     * CORS is the reason. The service lets pages load one path without CORS.
      */
     noResponse: async ({ url, headers }: Request, isOurs: boolean, cause: unknown): Promise<AuthError> => {
-      /** Headers that need a permission, with those that a library for tracing adds to what it is given. */
+      /** The names of the headers, to which those are added that a library for tracing sets in `init.headers`. */
       const names = new Set(['authorization', ...headers.keys()]);
       const answers = async (mode: 'no-cors' | 'cors') => {
-        // Not sent without CORS; with CORS, the target has to allow them.
+        // Without CORS, these headers are not sent. With CORS, the target has to allow them.
         const init = {
           mode,
           cache: 'no-store' as const,

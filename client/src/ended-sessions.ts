@@ -4,21 +4,21 @@ import { sleep } from './host.ts';
 import { baseOf } from './response.ts';
 import type { EndedSessions, EndedSessionsOptions } from './types.ts';
 
-/** Seconds that clocks may differ, and that a list may be old: the service signs it anew every minute. */
-const [CLOCKS, OLDEST] = [5, 120];
-/** Characters of the list: more than twice what 20,000 sessions and users take. */
-const LONGEST = 8 * 2 ** 20;
+/** Seconds by which clocks may differ, and the greatest age of a list: the service signs it anew every minute. */
+const [TOLERANCE, MAX_AGE] = [5, 120];
+/** The most characters of a list: more than twice as many as 20,000 sessions and users take. */
+const MAX_LIST_LENGTH = 8 * 2 ** 20;
 
-type Ended = { readonly event_timestamp: number };
+type ListEntry = { readonly event_timestamp: number };
 /** Times are in seconds. */
 type List = {
   readonly iat: number;
-  /** Of an access token. */
+  /** The lifetime of an access token. */
   readonly lifetime: number;
-  /** No token that was issued until then counts. */
+  /** A token that was issued at this time or earlier does not count. */
   readonly before?: number;
-  readonly sessions: readonly (Ended & { readonly sid: string })[];
-  readonly users: readonly (Ended & { readonly sub: string })[];
+  readonly sessions: readonly (ListEntry & { readonly sid: string })[];
+  readonly users: readonly (ListEntry & { readonly sub: string })[];
 };
 
 const textOf = async ({ body }: Response): Promise<string> => {
@@ -26,14 +26,14 @@ const textOf = async ({ body }: Response): Promise<string> => {
   let text = '';
   for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
     text += decoder.decode(part.value, { stream: true });
-    if (text.length <= LONGEST) continue;
+    if (text.length <= MAX_LIST_LENGTH) continue;
     await reader?.cancel();
     throw new Error('The list is too long.');
   }
   return text;
 };
 
-/** What the lists so far say. No list takes it back: one from before a log-out may be sent again by somebody else. */
+/** What all lists so far have said. A later list removes nothing, since somebody else could send a list from before a log-out again. */
 const knownEndings = () => {
   const [sessions, users] = [new Map<string, number>(), new Map<string, number>()];
   let before = Number.NEGATIVE_INFINITY;
@@ -42,8 +42,8 @@ const knownEndings = () => {
       before = Math.max(before, list.before ?? before);
       for (const { sid, event_timestamp } of list.sessions) sessions.set(sid, event_timestamp);
       for (const { sub, event_timestamp } of list.users) users.set(sub, Math.max(users.get(sub) ?? 0, event_timestamp));
-      // Tokens from before that time have expired, or are refused by `before`.
-      const past = Math.max(before, list.iat - list.lifetime - 2 * CLOCKS);
+      // Tokens from before `past` have expired, or are refused by `before`.
+      const past = Math.max(before, list.iat - list.lifetime - 2 * TOLERANCE);
       for (const each of [sessions, users]) for (const [id, at] of each) if (at < past) each.delete(id);
     },
     has: ({ sid, sub, iat }: Parameters<EndedSessions['isEnded']>[0]): boolean =>
@@ -60,9 +60,9 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
   const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
   const rules = {
     ...{ algorithms: ['ES256'], typ: 'ended-sessions+jwt', issuer, audience: 'ended-sessions' },
-    ...{ requiredClaims: ['lifetime', 'sessions', 'users'], maxTokenAge: OLDEST, clockTolerance: CLOCKS },
+    ...{ requiredClaims: ['lifetime', 'sessions', 'users'], maxTokenAge: MAX_AGE, clockTolerance: TOLERANCE },
   } as JWTVerifyOptions;
-  const known = knownEndings();
+  const endings = knownEndings();
   const stop = new AbortController();
   let [readAt, etag] = [Number.NEGATIVE_INFINITY, ''];
 
@@ -70,7 +70,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1000)]);
     const response = await send(url, { headers: etag ? { 'If-None-Match': etag } : {}, redirect: 'error', signal });
     if (response.status === 200) {
-      known.add((await jwtVerify<List>(await textOf(response), keys, rules)).payload);
+      endings.add((await jwtVerify<List>(await textOf(response), keys, rules)).payload);
       etag = response.headers.get('ETag') ?? '';
     } else {
       await response.body?.cancel();
@@ -93,7 +93,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
         const message = `The ended sessions can't be read: ${(cause as Error).message}`;
         onError?.(new AuthError('CLIENT_NETWORK_FAILED', message, { cause, retryable: true }));
       }
-      // From half a second on, so that many log-outs do not make many requests, to 8 seconds.
+      // Half a second at least, so that many log-outs do not cause many requests, and up to 8 seconds after failures.
       await sleep(Math.max(retryAfter * 1000, 500 * 2 ** failures) * (0.75 + Math.random() / 2), true);
     }
   };
@@ -105,7 +105,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
         throw new AuthError('CLIENT_NETWORK_FAILED', `No answer for ${staleAfter} seconds: ${url}`, {
           retryable: true,
         });
-      return known.has(token);
+      return endings.has(token);
     },
     close: () => stop.abort(),
   };

@@ -1,7 +1,7 @@
 import type { AuthClient } from './types.ts';
 
 /**
- * Calls `changed` whenever `auth.user` may be another one. That nobody is logged in at the beginning is reported by `ready`, not to listeners.
+ * Calls `changed` whenever `auth.user` may have changed. It also waits for `ready`, since `onChange` does not report that nobody is logged in at the start.
  * @returns a function that removes the listener
  */
 export const follow = (auth: AuthClient, changed: () => void): (() => void) => {

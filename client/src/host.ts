@@ -14,7 +14,7 @@ type Frame = {
 
 type Parent = { readonly append: (frame: Frame) => void };
 
-/** What a browser offers beyond Node. Nothing of it is used without a `document`. */
+/** The members of a browser that the client uses and Node lacks. It uses them only if there is a `document`. */
 type Browser = {
   readonly document: EventTarget & {
     readonly hidden: boolean;
@@ -42,7 +42,7 @@ type Browser = {
 export const browser = (): (Browser & EventTarget) | undefined =>
   (globalThis as unknown as Browser).document && (globalThis as unknown as Browser & EventTarget);
 
-/** @param isIdle whether a program on Node may end meanwhile. If the program waits for it, that would be an end without an error. */
+/** @param isIdle whether a program on Node may end while the timer runs. A program that waits for such a timer would end without an error. */
 export const sleep = (milliseconds: number, isIdle?: boolean): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds) as { unref?(): void };

@@ -1,4 +1,4 @@
-/** Bytes and fields of a form that is kept, at most. */
+/** The most bytes and the most fields of a form that is kept. */
 const [MAX_BYTES, MAX_FIELDS] = [500_000, 1_000];
 
 const TEXTS = {
@@ -20,14 +20,14 @@ const TEXTS = {
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
 
-/** Whether a page of this origin has sent a form. No page can set these headers. One of another site must not be sent again as one of this. */
+/** Whether a page of this origin has sent the form: no page can set these headers. A form of another site must not be sent again from this origin. */
 export const isOwnForm = ({ method, headers }: Request): boolean =>
   method === 'POST' &&
   headers.get('Sec-Fetch-Site') === 'same-origin' &&
   headers.get('Sec-Fetch-Mode') === 'navigate' &&
   headers.get('Sec-Fetch-Dest') === 'document';
 
-/** `null`: it has files, or is too large. */
+/** The fields of a form; `null` if the form has files, or is too large. */
 const fieldsOf = async (request: Request): Promise<[string, string][] | null> => {
   const { headers, bodyUsed } = request;
   const isUrlencoded = /^application\/x-www-form-urlencoded\b/i.test(headers.get('Content-Type') ?? '');
@@ -37,7 +37,7 @@ const fieldsOf = async (request: Request): Promise<[string, string][] | null> =>
   return fields.length > MAX_FIELDS ? null : fields;
 };
 
-type Ways = {
+type KeptFormOptions = {
   readonly base: string;
   /** Where the form is sent again. */
   readonly action: string;
@@ -48,7 +48,7 @@ type Ways = {
 };
 
 /** A page that has the fields of a form, to send them again with another token: a redirect would lose them. */
-export const keptForm = async (request: Request, { base, action, to, byScript }: Ways) => {
+export const keptForm = async (request: Request, { base, action, to, byScript }: KeptFormOptions) => {
   const language = /^de\b/i.test(request.headers.get('Accept-Language') ?? '') ? 'de' : 'en';
   const { title, kept, lost, logIn, send } = TEXTS[language];
   const fields = await fieldsOf(request);

@@ -1,40 +1,40 @@
-import { asking } from './ask.ts';
+import { createAsk } from './ask.ts';
 import { AuthError } from './auth-error.ts';
-import { chosen } from './autofill.ts';
+import { awaitPasskey } from './autofill.ts';
 import { ignore } from './host.ts';
 import type * as Api from './types.ts';
 import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnknown, signalUser } from './webauthn.ts';
 
-/** Milliseconds. Browsers say that they will not make a passkey at the end of the time-out only. */
-const SILENCE = 15_000;
+/** The time-out of a creation without a question, in milliseconds. A browser that makes no passkey says so only at the end of the time-out. */
+const SILENT_TIMEOUT = 15_000;
 
 /**
  * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your reason.
  */
 export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions) => {
-  const ask = asking({ baseUrl, fetch: auth.fetch });
+  const ask = createAsk({ baseUrl, fetch: auth.fetch });
   const requestOptions = () => ask<Api.PasskeyRequestOptions>('POST', '/auth/passkey/options');
   const creationOptions = () => ask<Api.PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
   const store = (body: object) => ask<Api.AddedPasskey>('POST', '/users/me/passkeys', body);
 
   let current = new AbortController();
-  /** Ends what waits for a passkey, since a browser asks for one at a time. */
+  /** Ends the call that waits for a passkey, since a browser asks for only one at a time. */
   const begin = (signal?: AbortSignal) => {
     current.abort(new AuthError('CLIENT_PASSKEY_REFUSED', 'Another call has taken its place.'));
-    const own = new AbortController();
-    current = own;
-    return { own, signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal };
+    const controller = new AbortController();
+    current = controller;
+    return { controller, signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal };
   };
 
-  /** With what the device has; `undefined`: it has nothing, or its user does not want to. */
-  const atOnce = (options: Api.PasskeyRequestOptions, signal: AbortSignal) =>
+  /** A passkey that the device has; `undefined`: it has none, or its user does not want to log in with it. */
+  const getImmediately = (options: Api.PasskeyRequestOptions, signal: AbortSignal) =>
     get(options, signal, { uiMode: 'immediate' }).catch(() => signal.throwIfAborted());
 
   const logIn = async ({ autofill, immediate }: Api.PasskeyLogin, signal: AbortSignal): Promise<Api.User | null> => {
     if ((autofill && !(await canAutofill())) || (immediate && !(await can('immediateGet')))) return null;
     const options = await requestOptions();
-    const ask = immediate ? atOnce : get;
-    const credential = await (autofill ? chosen(requestOptions, options, signal) : ask(options, signal));
+    const ask = immediate ? getImmediately : get;
+    const credential = await (autofill ? awaitPasskey(requestOptions, options, signal) : ask(options, signal));
     if (!credential) return null;
     return auth.logInAt('/auth/passkey', { credential }).catch(async (error: AuthError) => {
       if (error.code === 'DB_RECORD_NOT_FOUND') await signalUnknown(options.rpId, credential.id);
@@ -48,8 +48,8 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
     list: async (): Promise<readonly Api.Passkey[]> =>
       (await ask<{ readonly passkeys: readonly Api.Passkey[] }>('GET', '/users/me/factors')).passkeys,
     /** Lets the user make a passkey. */
-    add: async ({ name, signal: given }: Api.PasskeyAddition = {}): Promise<Api.AddedPasskey> => {
-      const { signal } = begin(given);
+    add: async ({ name, signal: outer }: Api.PasskeyAddition = {}): Promise<Api.AddedPasskey> => {
+      const { signal } = begin(outer);
       const credential: Api.NewPasskeyCredential = await create(await creationOptions(), signal);
       return store({ credential, name });
     },
@@ -60,42 +60,42 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
       await signalAccepted(await ask<Api.AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
     },
     /**
-     * Logs in with a passkey of any user. `null`: nobody, because another call of this client has taken its place. With `autofill` also when
-     * somebody logs in otherwise, here or in another tab, and where the browser has no autofill. With `immediate` also when the browser has nothing
-     * to show at once: then show the form.
+     * Logs in with a passkey of any user. Resolves to `null` if another call of this client has ended this one. With `autofill`, also if somebody logs in in
+     * another way, here or in another tab, or if the browser has no autofill. With `immediate`, also if the browser has no passkey to show at once: then
+     * show the form.
      */
     logInWithPasskey: async (login: Api.PasskeyLogin = {}): Promise<Api.User | null> => {
-      const { autofill, signal: given } = login;
-      const { own, signal } = begin(given);
-      const unlisten = auth.onChange((user) => autofill && user && own.abort());
+      const { autofill, signal: outer } = login;
+      const { controller, signal } = begin(outer);
+      const unlisten = auth.onChange((user) => autofill && user && controller.abort());
       try {
         return await logIn(login, signal);
       } catch (error) {
-        if (own.signal.aborted && !given?.aborted) return null;
+        if (controller.signal.aborted && !outer?.aborted) return null;
         throw error;
       } finally {
         unlisten();
       }
     },
     /**
-     * After a log-in with a password: has the browser make a passkey without a question, if its password manager has filled in the password.
-     * @returns whether there is another passkey, after 15 seconds if there is not
+     * After a log-in with a password: lets the browser make a passkey without asking, if its password manager has filled in the password.
+     * @returns whether the browser has made one. It may take 15 seconds to find out that it has not.
      */
     offerPasskey: async (): Promise<boolean> => {
       if (!(await can('conditionalCreate'))) return false;
       const { signal } = begin();
-      const options = { ...(await creationOptions()), timeout: SILENCE };
+      const options = { ...(await creationOptions()), timeout: SILENT_TIMEOUT };
       const credential = await create(options, signal, 'conditional').catch(ignore);
       if (credential) await store({ credential, mediation: 'conditional' });
       return !!credential;
     },
-    /** After a change of the username: browsers show the new one at passkeys. */
+    /** Tells the browser a changed username, which it then shows beside passkeys. */
     signalUser: async (): Promise<void> => {
       await signalUser(await creationOptions());
     },
-    /** Lets the user show a passkey, for a step-up or a second factor. */
-    passkeyCredential: async ({ options, signal: given }: Api.PasskeyUse = {}): Promise<Api.PasskeyCredential> => {
-      const { signal } = begin(given);
+    /** Lets the user present a passkey, for a step-up or a second factor. */
+    passkeyCredential: async ({ options, signal: outer }: Api.PasskeyUse = {}): Promise<Api.PasskeyCredential> => {
+      const { signal } = begin(outer);
       return get(options ?? (await requestOptions()), signal);
     },
   };

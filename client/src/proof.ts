@@ -1,13 +1,13 @@
 import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 
-/** Seconds by which the clock of a device may differ, as the service has it. */
+/** Seconds by which the clock of a device may differ: as many as the service allows. */
 const TOLERANCE = 60;
 
 /**
  * Whether a request has a proof of the key to which its access token is bound (RFC 9449 §4.3). Proofs are not remembered: frameworks look at a request
  * twice, and a copied proof counts for the same request alone, for a minute.
- * @param url that of the request as clients know it, without its query
- * @param jkt the thumbprint of that key
+ * @param url the URL of the request as clients know it, without its query
+ * @param jkt the thumbprint of the key
  */
 export const isProven = async (
   { headers, method }: Request,

@@ -3,8 +3,8 @@ import { follow } from './follow.ts';
 import type { AuthClient, User } from './types.ts';
 
 /**
- * The user of a client, for React: `null` if nobody is logged in, `undefined` as long as that is not known, as on a server. The component
- * is rendered again when it changes, here or in another tab.
+ * The user of a client, for React: `null` if nobody is logged in, `undefined` as long as that is not known, for example on a server. The component
+ * is rendered again when the user changes, here or in another tab.
  *
  * @example
  * const user = useAuth(auth);

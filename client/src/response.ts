@@ -13,7 +13,7 @@ type Envelope = {
   readonly context: { readonly requestId: string; readonly binding?: 'browser'; readonly deviceKey?: true };
 };
 
-/** The envelope of a response; nothing of it if it is not the service's. */
+/** The envelope of a response; an empty object if the response is not one of the service. */
 export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
   ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
 
@@ -25,18 +25,18 @@ export const dataOf = async <Data>(response: Response): Promise<Data> => {
   throw new AuthError(code, message ?? `Bad response: ${status}`, {
     retryable: code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
     retryAfter: Number(headers.get('Retry-After')) || null,
-    fields: code === 'AUTH_USER_DUPLICATE' ? taken(message) : (details ?? []).map(withLimit),
+    fields: code === 'AUTH_USER_DUPLICATE' ? takenField(message) : (details ?? []).map(withLimit),
     requestId: context?.requestId ?? null,
   });
 };
 
-/** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
-const taken = (message = ''): readonly FieldProblem[] => {
+/** The field that AUTH_USER_DUPLICATE is about. Only the message names it: the specification of the service allows `details` for validation errors alone. */
+const takenField = (message = ''): readonly FieldProblem[] => {
   const field = /^This (username|email) is/.exec(message)?.[1];
   return field ? [{ field, message, code: 'taken' }] : [];
 };
 
-/** The name of the number in the message of a code. */
+/** The name of the limit that the message of each code states. */
 const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {
   too_short: 'min',
   too_small: 'min',
@@ -44,10 +44,10 @@ const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {
   too_large: 'max',
 };
 
-/** The specification of the service fixes the members of a detail, so the limit comes as the first number of its message. */
+/** Adds the limit, which is the first number of the message: the specification of the service allows a detail no member for it. */
 const withLimit = (detail: Detail): FieldProblem => {
   const name = LIMITS[detail.code];
-  // The type of the code and that of the member belong together.
+  // TypeScript cannot see that the code and the added member belong together.
   return (
     name ? { ...detail, [name]: Number.parseInt(detail.message.replace(/\D+/, ''), 10) } : detail
   ) as FieldProblem;

@@ -8,15 +8,15 @@ import { visitors } from './visitors.ts';
 
 export { followEndedSessions } from './ended-sessions.ts';
 
-/** How often a navigation is sent to the service, and for how many milliseconds more each time it waits: the cookie of another one may be on its way. */
-const [TRIES, PAUSE] = [4, 300];
+/** How often a navigation is sent to the service, and by how many milliseconds its wait grows each time: the cookie of another one may be on its way. */
+const [MAX_TRIES, PAUSE] = [4, 300];
 /**
- * How often it was, at the end of the query of the page to which it comes back, and when, in seconds. It counts for a minute. What the log-in
- * page of the service has added is for the browser client.
+ * The mark at the end of the query with which a navigation comes back: how often it was sent to the service, and when, in seconds. It counts for a
+ * minute. The log-in page of the service may add a mark for the browser client behind it.
  */
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 
-/** For a visitor who comes back from the service, logged in, and again without a token. */
+/** What the developer reads if a visitor comes back from the service logged in, but again without a token. */
 const ADVICE =
   'Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.';
 
@@ -39,24 +39,24 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
   const targets = [base, ...(options.origins ?? [])].map((url) => new URL(url).origin);
   const visitorOf = visitors(base, options);
 
-  /** To where the browser gets an access token, and comes back from. */
-  const continued = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
+  /** Sends the browser to the service, which gives it an access token and sends it back. @param why the reason, for the developer. */
+  const sendToService = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
     const now = Math.floor(Date.now() / 1000);
     const tries = triesOf(mark, now);
-    if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
+    if (tries >= MAX_TRIES) return answer(500, `${why} ${ADVICE}`);
     await sleep(tries * PAUSE);
     const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
     return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
   };
 
-  /** As the browser has it. Absolute: a path may begin with two slashes. */
+  /** The URL of a request as the browser knows it. It is absolute, since a path may begin with two slashes. */
   const addressOf = ({ url }: Request): string => {
     const { origin, pathname, search } = new URL(url);
     return (publicOrigin ?? origin) + pathname + search.replace(MARK, '').replace(/^&/, '?');
   };
 
-  /** To a form that came without a token: a page that renews it, and sends the form again; by itself not a second time. */
-  const formKept = async (request: Request): Promise<Response> => {
+  /** Answers a form that came without a token by a page that renews the token and sends the form again, automatically only the first time. */
+  const answerForm = async (request: Request): Promise<Response> => {
     const [page, now] = [addressOf(request), Math.floor(Date.now() / 1000)];
     const from = request.headers.get('Referer') ?? '';
     const { html, headers } = await keptForm(request, {
@@ -76,7 +76,7 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
       if (visitor instanceof Error && !visitor.retryable) throw visitor;
       if (visitor instanceof Error)
         return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
-      if (!visitor.user && isOwnForm(request)) return formKept(request);
+      if (!visitor.user && isOwnForm(request)) return answerForm(request);
       if (!isDocument(request))
         return (
           visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': visitor.challenge })
@@ -84,9 +84,9 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
       const mark = MARK.exec(new URL(request.url).search);
       const page = addressOf(request);
       const isFresh = Date.now() < visitor.due;
-      // One who comes back with the same token does not go again.
+      // A visitor who comes back with the same token is not sent again.
       if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;
-      if (visitor.user || !loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+      if (visitor.user || !loginPage || !visitor.isNobody) return sendToService(page, mark, visitor.why);
       return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
     },
     signedInFetch: async (request, input, init) => {

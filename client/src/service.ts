@@ -9,22 +9,22 @@ import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 /** Milliseconds; the service itself gives up after 30 seconds. */
 const TIMEOUT = 40_000;
 
-/** How many proofs that are no longer valid are replaced in a renewal. */
-const PROOFS = 3;
+/** How many times a renewal replaces a proof that is no longer valid. */
+const PROOF_RETRIES = 3;
 
-/** What a request gets that opens or renews a session. */
-export type Entered = RefreshResult & { readonly binding?: Binding };
+/** The answer to a request that opens or renews a session. */
+export type SessionAnswer = RefreshResult & { readonly binding?: Binding };
 
-/** There may be a key that cannot be reached now: that ends no session. */
+/** The error if there may be a key that cannot be read now. It is retryable, so that the session goes on. */
 const noKey = () => new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
   const base = baseOf(options.baseUrl);
   const get = options.fetch ?? globalThis.fetch;
-  const { noResponse, ...known } = diagnosis(base, get);
+  const { noResponse, ...diagnosed } = diagnosis(base, get);
   const { proofFor, closeFrame } = device(base);
-  /** Whether the service gets a request, and not another program at its origin. */
+  /** Whether a request goes to the service, and not to another program at the same origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
   /** @returns the response, whatever its status. */
@@ -36,7 +36,7 @@ export const service = (options: AuthClientOptions) => {
   const request = (method: string, path: string, body?: object): Request =>
     new Request(base + path, {
       method,
-      // `undefined` without a body.
+      // `JSON.stringify` returns `undefined` if there is no body.
       ...(body && { headers: { 'Content-Type': 'application/json' } }),
       body: JSON.stringify(body),
       credentials: 'include',
@@ -56,12 +56,12 @@ export const service = (options: AuthClientOptions) => {
     inTime(path, send(request(method, path, body)).then(dataOf<Data>));
 
   /**
-   * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced: by another one by
-   * the clock of the service, then by one of a later second, since many tabs may have sent theirs at once. Without a proof that the service
-   * accepts, a session is opened unbound.
-   * @param bindingCode of the log-in at the service that has led here, which knows no key of this page
+   * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced by one with the time of
+   * the service, and then by one of a later second, since many tabs may have sent proofs of the same second. If the service accepts no proof, it
+   * opens the session without a key.
+   * @param bindingCode the code of a log-in at the pages of the service, which do not know the key of this page
    */
-  const proven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
+  const sendProven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
     let mayProve = true;
     for (let expired = 0; ; ) {
       const asked = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
@@ -73,7 +73,7 @@ export const service = (options: AuthClientOptions) => {
       );
       const isExpired = code === 'AUTH_PROOF_EXPIRED';
       if (code === 'AUTH_DEVICE_UNPROVEN' && !body && proof === undefined) throw noKey();
-      if (isExpired && expired < (body ? 1 : PROOFS)) {
+      if (isExpired && expired < (body ? 1 : PROOF_RETRIES)) {
         if (expired) await sleep(expired * 1000 * (1 + Math.random()));
         expired += 1;
       } else if (proof && body && (isExpired || code === 'AUTH_DEVICE_UNPROVEN')) mayProve = false;
@@ -99,17 +99,17 @@ export const service = (options: AuthClientOptions) => {
   };
 
   return {
-    ...{ ...known, base, isOurs, send, request, call, proven, authorize, closeFrame },
-    /** Another pair of tokens; `null`: without the key; `undefined`: it is refused otherwise, maybe since there was no cookie. */
+    ...{ ...diagnosed, base, isOurs, send, request, call, sendProven, authorize, closeFrame },
+    /** Renews the tokens. `null`: the service has no proof of the key; `undefined`: it refuses for another reason, maybe since there was no cookie. */
     exchange: (bindingCode?: string) =>
-      proven<RefreshResult>('/auth/refresh-token', undefined, bindingCode).catch((error: AuthError) => {
-        // There was a cookie.
+      sendProven<RefreshResult>('/auth/refresh-token', undefined, bindingCode).catch((error: AuthError) => {
+        // The code shows that the cookie has arrived.
         if (error.code === 'AUTH_DEVICE_UNPROVEN') return null;
         if (error.code !== 'AUTH_FAILED') throw error;
-        if (known.keepsNoCookie) throw known.cookieLost();
+        if (diagnosed.keepsNoCookie) throw diagnosed.cookieLost();
         return undefined;
       }),
-    /** Leads to the page that asks for a proof, with one. @param to where it leads on, encoded. */
+    /** Sends the browser, with a proof, to the page of the service that asks for one. @param to the encoded path to which that page leads. */
     proveAt: async (to: string) => {
       const proof = await proofFor({ path: '/auth/prove', create: false, again: true });
       browser()?.location.assign(`${base}/auth/prove?to=${to}#proof=${proof || ''}`);

@@ -5,7 +5,7 @@ import type { Binding, Change } from './types.ts';
 export type News = {
   readonly value: string | undefined;
   readonly at: number | undefined;
-  /** Of a token. Another version may not send it. */
+  /** The binding of the session. A tab with another version of the client may not send it. */
   readonly binding?: Binding | undefined;
   readonly why: Change;
 };
@@ -22,23 +22,23 @@ export const tabs = (base: string, hear: (news: News) => void) => {
   let hint = Number(!!host);
 
   /**
-   * The hint, after it has been changed if a value is given: above 0 if there may be a session. Where nothing can be stored, this page remembers it.
+   * Returns the hint, and changes it first if a value is given: above 0 if there may be a session. If nothing can be stored, this page remembers it.
    */
-  const stored = (value?: number): number => {
+  const syncHint = (value?: number): number => {
     hint = value ?? hint;
     try {
       const { localStorage } = host as NonNullable<typeof host>;
       if (value) localStorage[name] = value;
       hint = Number(localStorage[name]) || 0;
     } catch {
-      // Blocked, full, or not a browser.
+      // The storage is blocked or full, or this is no browser.
     }
     return hint;
   };
-  const generation = (): number => Math.max(own, stored(), -stored());
+  const generation = (): number => Math.max(own, syncHint(), -syncHint());
 
-  const heard = ({ data }: { readonly data: News & { readonly own: number } }): void => {
-    // Of two of one generation, the log-out counts.
+  const onMessage = ({ data }: { readonly data: News & { readonly own: number } }): void => {
+    // Of two messages of one generation, the log-out counts.
     if (!(data.own >= own + (data.value ? 1 : 0))) return;
     hear(data);
     own = data.own;
@@ -46,12 +46,12 @@ export const tabs = (base: string, hear: (news: News) => void) => {
 
   return {
     generation,
-    hint: stored,
-    /** whether another tab has announced something that did not arrive: pages in the back/forward cache hear nothing. */
+    hint: syncHint,
+    /** Whether another tab has announced something that did not arrive: pages in the back/forward cache get no messages. */
     missed: (): boolean => generation() > own,
     announce: (news: News): void => {
       own = generation() + 1;
-      stored(news.value ? own : -own);
+      syncHint(news.value ? own : -own);
       channel?.postMessage({ ...news, own });
     },
     /** An open channel would keep the page out of the back/forward cache, or out of date in it. */
@@ -63,9 +63,9 @@ export const tabs = (base: string, hear: (news: News) => void) => {
       if (!host || channel) return;
       try {
         channel = new BroadcastChannel(name);
-        channel.onmessage = heard;
+        channel.onmessage = onMessage;
       } catch {
-        // Firefox blocks it together with cookies.
+        // Firefox blocks channels together with cookies.
       }
     },
   };

@@ -1,51 +1,51 @@
 import { AuthError } from './auth-error.ts';
 import type { AuthClient, AuthClientOptions, AuthErrorCode, Change, SessionInfo, StepUpReason, User } from './types.ts';
 
-/** The calls of an AuthClient that a test can see, and let fail. */
+/** The calls of an AuthClient that a test can see, and can make fail. */
 export type FakeCall =
   | {
-      [Name in keyof AuthClient]: AuthClient[Name] extends (...given: never[]) => Promise<unknown> ? Name : never;
+      [Name in keyof AuthClient]: AuthClient[Name] extends (...args: never[]) => Promise<unknown> ? Name : never;
     }[keyof AuthClient]
   | `sessions.${keyof AuthClient['sessions']}`;
 
 export type FakeAuthClientOptions = {
-  /** Who is logged in at the beginning; members that are left out have values of an example. By default nobody. */
+  /** The user who is logged in at the start; members that are left out have example values. Default: nobody. */
   readonly user?: Partial<User> | null | undefined;
   /** What `sessions.list()` resolves to. */
   readonly sessions?: readonly SessionInfo[] | undefined;
-  /** What `fetch` answers. By default an empty success. */
+  /** What `fetch` answers. Default: an empty success. */
   readonly fetch?: AuthClient['fetch'] | undefined;
   readonly onStepUp?: AuthClientOptions['onStepUp'];
 };
 
-/** An AuthClient in memory, and what a test does with it. */
+/** An AuthClient in memory, with members by which a test controls it. */
 export type FakeAuthClient = AuthClient & {
-  /** The calls so far, each with what it was given. */
+  /** The calls so far, each with its arguments. */
   readonly calls: readonly (readonly [FakeCall, ...unknown[]])[];
-  /** Somebody logs in or out in another tab, or the session ends. */
+  /** Acts as if somebody had logged in or out in another tab, or the session had ended. */
   readonly becomes: (user: Partial<User> | null, why?: Change) => void;
-  /** The next call of that name rejects with an AuthError. */
+  /** Makes the next call of a name reject with an AuthError. */
   readonly failNext: (
     call: FakeCall,
     code: AuthErrorCode,
     more?: Partial<Pick<AuthError, 'retryable' | 'retryAfter' | 'fields'>>,
   ) => void;
-  /** The next `fetch` asks for a step-up, as the service does. */
+  /** Makes the next `fetch` ask for a step-up, as the service does. */
   readonly askStepUp: (reason: StepUpReason) => void;
 };
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** A whole user, of whom a test names what it is about. */
-const userOf = (given: Partial<User>): User => {
-  const { username = 'ada' } = given;
+/** A complete user, with example values for members that a test leaves out. */
+const userOf = (members: Partial<User>): User => {
+  const { username = 'ada' } = members;
   return {
     id: `id-of-${username}`,
     username,
     email: `${username}@example.org`,
     createdAt: AT,
     updatedAt: AT,
-    ...given,
+    ...members,
   };
 };
 
@@ -76,13 +76,13 @@ export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeA
     user = next && userOf(next);
     for (const listener of listeners) listener(user, why);
   };
-  /** A call that is recorded, and rejects if a test has said so. */
+  /** Records a call, and rejects if a test has asked for that. */
   const call = async <Result>(
     name: FakeCall,
-    given: readonly unknown[],
+    args: readonly unknown[],
     result: () => Result,
   ): Promise<Awaited<Result>> => {
-    calls.push([name, ...given]);
+    calls.push([name, ...args]);
     const failure = failures.find(([each]) => each === name);
     if (failure) failures.splice(failures.indexOf(failure), 1);
     await undefined;
@@ -113,25 +113,25 @@ export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeA
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    register: (given) =>
-      call('register', [given], () => {
-        const { email, username = email.slice(0, email.indexOf('@')) } = given;
+    register: (registration) =>
+      call('register', [registration], () => {
+        const { email, username = email.slice(0, email.indexOf('@')) } = registration;
         becomes({ username, email });
         return user;
       }),
-    login: (given) => call('login', [given], () => enter(given.account)),
+    login: (credentials) => call('login', [credentials], () => enter(credentials.account)),
     requestCode: (account) => call('requestCode', [account], () => null),
     logInWithCode: (code) =>
       call('logInWithCode', [code], () =>
         enter(`${calls.filter(([name]) => name === 'requestCode').at(-1)?.[1] ?? 'ada'}`),
       ),
-    logInAt: (...given: unknown[]) => call('logInAt', given, () => enter(user?.username ?? 'ada')),
-    logInWith: (...given) => call('logInWith', given, () => void enter(user?.username ?? 'ada')),
+    logInAt: (...args: unknown[]) => call('logInAt', args, () => enter(user?.username ?? 'ada')),
+    logInWith: (...args) => call('logInWith', args, () => void enter(user?.username ?? 'ada')),
     linkTo: (page) => `https://auth.example.org/auth/${page}`,
     logout: () => call('logout', [], () => becomes(null)),
-    stepUp: (given) => call('stepUp', [given], done),
+    stepUp: (factor) => call('stepUp', [factor], done),
     refresh: () => call('refresh', [], () => user),
-    changePassword: (given) => call('changePassword', [given], done),
+    changePassword: (change) => call('changePassword', [change], done),
     sessions: {
       list: () => call('sessions.list', [], () => options.sessions ?? []),
       end: (id) => call('sessions.end', [id], done),

@@ -2,29 +2,29 @@ import { browser } from './host.ts';
 import type { Return, UserPage } from './types.ts';
 
 /**
- * What the service puts at the end of the address to which it leads back, or a log-in at a provider that has failed. The next one may succeed. A code
- * binds the session to the key that the application has; a path is that of a page whose visitor is to prove it.
+ * What the service adds to the end of the address to which it leads back: `tandem` says whether the visitor has logged in or out, or is the path of a
+ * page of the service that needs a proof of the key; `tandem_code` binds the session to the key; `error` says that a log-in at a provider has failed.
  */
 const MARK = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
 
-/** What the address says. Anybody can make it up. */
-export type Back = { readonly code?: string | undefined; readonly state?: string | undefined };
+/** What the address says. Anybody can make such an address. */
+export type ReturnMark = { readonly code?: string | undefined; readonly state?: string | undefined };
 
-/** Whether the visitor has come back from a log-in or a log-out, as the address of this page says. It is removed from there. */
-export const cameBack = (): Back => {
+/** Reads what the service has added to the address of this page, and removes it from the address, except for an error. */
+export const takeReturnMark = (): ReturnMark => {
   const host = browser();
   const [, code, state] = MARK.exec(host?.location.href ?? '') ?? [];
   if (host && state) host.history.replaceState(host.history.state, '', host.location.href.replace(MARK, ''));
   return { code, state };
 };
 
-/** Where the service leads back to: by default to where the visitor is. */
-export const wayBack = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
+/** The URL to which the service leads back. Default: the present page. */
+export const returnUrl = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
   (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
 
-/** The same after a log-in: in a browser that gives the pages of the service another storage, the application asks for a code. */
-export const wayBackIn = (options?: Return, here?: string): string | undefined => {
-  const back = wayBack(options, here);
+/** The URL to which the service leads back after a log-in. In Safari, which gives the pages of the service another storage, it also asks for a code. */
+export const returnUrlAfterLogin = (options?: Return, here?: string): string | undefined => {
+  const back = returnUrl(options, here);
   if (!back || !browser()?.navigator.vendor?.startsWith('Apple')) return back;
   const url = new URL(back);
   url.search += `${url.search ? '&' : '?'}tandem_code=`;
@@ -33,6 +33,6 @@ export const wayBackIn = (options?: Return, here?: string): string | undefined =
 
 /** The address of a page of the service, which leads back. */
 export const userPage = (base: string, page: UserPage, options?: Return, here?: string): string => {
-  const back = (/^(log-in|reg)/.test(page) ? wayBackIn : wayBack)(options, here);
+  const back = (/^(log-in|reg)/.test(page) ? returnUrlAfterLogin : returnUrl)(options, here);
   return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ''}`;
 };

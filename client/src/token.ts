@@ -9,11 +9,11 @@ export type Token = {
   readonly binding: Binding;
   /** Whether each request with it needs a proof of the key of the device. */
   readonly isBound: boolean;
-  /** By the clock of this machine, of which only differences are used. */
+  /** When the token arrived, by the clock of this machine. Only differences of such times are used. */
   readonly at: number;
   /** How long until it should be renewed; below 0 afterwards. */
   readonly untilDue: () => number;
-  /** How long it is valid after that. */
+  /** How long the token is still valid when it is due. */
   readonly margin: number;
 };
 

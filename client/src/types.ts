@@ -1,4 +1,4 @@
-/** What the service sends and takes. `test/client/types.test.ts` holds these types equal to the declarations of its routes. */
+/** What the service sends and accepts. `test/client/types.test.ts` holds these types equal to the declarations of its routes. */
 
 export type User = {
   readonly id: string;
@@ -16,21 +16,21 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export type CurrentUser = User & {
   readonly emailVerified: boolean;
   readonly attributes: Attributes;
-  /** The language of the user's mails; `null`: that of the service. */
+  /** The language of the user's mails; `null`: the default language of the service. */
   readonly locale: string | null;
   /** Whether log-ins with the password need a second factor. */
   readonly secondFactor: boolean;
-  /** How many there are. */
+  /** How many passkeys the user has. */
   readonly passkeys: number;
 };
 
 export type Registration = {
-  /** Only with `PASSWORDS=optional` may it be missing: it is derived from the email then. */
+  /** Required, except with `PASSWORDS=optional`: then the service derives one from the email. */
   readonly username?: string | undefined;
   readonly email: string;
-  /** Only with `PASSWORDS=optional` may it be missing. */
+  /** Required, except with `PASSWORDS=optional`. */
   readonly password?: string | undefined;
-  /** The language of the user's mails, such as `de-AT`. By default that of the browser. */
+  /** The language of the user's mails, such as `de-AT`. Default: the language of the browser. */
   readonly locale?: string | undefined;
   /** The token of an invitation: `token` in the fragment of its link. */
   readonly invitation?: string | undefined;
@@ -50,7 +50,7 @@ export type SessionInfo = {
   readonly id: string;
   readonly createdAt: string;
   readonly lastUsedAt: string;
-  /** What people call its program, such as "Firefox on Windows". */
+  /** A name for people, such as "Firefox on Windows". */
   readonly name: string | null;
   readonly userAgent: string | null;
   /** The network from which the session was opened. */
@@ -59,11 +59,11 @@ export type SessionInfo = {
   readonly binding: Binding;
   /** Whether it is the session of this client. */
   readonly current: boolean;
-  /** It is no session, but a device on which the password is enough for a month. */
+  /** Whether this is no session, but a remembered device, on which the password is enough for a month. */
   readonly remembered: boolean;
 };
 
-/** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
+/** How a user has authenticated (RFC 8176): password, code by mail, provider, former system, one-time password, key, presence of a user, several factors. */
 export type Amr = 'pwd' | 'mca' | 'fed' | 'adopted' | 'otp' | 'pop' | 'user' | 'mfa';
 
 /** What holds the key of a session's device: a page of the device, or the browser itself. */
@@ -175,24 +175,24 @@ export type AccountEvent = {
   readonly sessionId: string | null;
   /** Why the session ended, for the kind `session-ended`. */
   readonly reason: SessionEnding | null;
-  /** With what the user has logged in, for the kind `logged-in`. */
+  /** How the user has logged in, for the kind `logged-in`. */
   readonly method: LoginMethod | null;
-  /** How often it happened: above 1 only for log-ins on one device, and refused ones, within an hour. */
+  /** How often it happened. Only log-ins on one device and refused log-ins are counted, by the hour; all others have 1. */
   readonly count: number;
   readonly requestId: string | null;
   readonly userAgent: string | null;
   readonly address: string | null;
-  /** What the operator says about it to the user. */
+  /** A message from the operator to the user. */
   readonly note: string | null;
-  /** Who caused it, if it was an operator of the service. */
+  /** `operator` if an operator of the service has caused the event. */
   readonly actor: 'operator' | null;
-  /** What people call the program of the request, such as "Firefox on Windows". */
+  /** The name of the program of the request for people, such as "Firefox on Windows". */
   readonly deviceName: string | null;
 };
 
 export type AccountEvents = {
   readonly events: readonly AccountEvent[];
-  /** Where the next page begins; `null`: there is none. */
+  /** The value of `before` for the next page; `null`: there is no further page. */
   readonly next: string | null;
 };
 
@@ -230,7 +230,7 @@ export type AccountExport = {
     readonly isSynced: boolean;
     readonly isBackedUp: boolean;
   })[];
-  /** At providers with which the user logs in. */
+  /** The accounts at providers with which the user logs in. */
   readonly identities: readonly (LinkedIdentity & { readonly issuer: string; readonly subject: string })[];
   /** Authenticator apps. */
   readonly factors: readonly { readonly id: string; readonly createdAt: string; readonly confirmedAt: string | null }[];
@@ -343,7 +343,7 @@ export type ClientCode =
   | 'CLIENT_ORIGIN_REFUSED'
   /** The browser does not keep or send the refresh cookie. */
   | 'CLIENT_COOKIE_BLOCKED'
-  /** Something else than the service has answered, a proxy for example. */
+  /** The answer is not one of the service, but for example of a proxy. */
   | 'CLIENT_RESPONSE_INVALID'
   /** `fetch` was called with an origin that must not get the access token. */
   | 'CLIENT_TARGET_REFUSED'
@@ -361,13 +361,13 @@ export type Change = 'login' | 'refresh' | 'logout' | 'ended';
 export type AccountClientOptions = {
   /** The address of the service, with `http://` or `https://`, and its path if it has one. */
   readonly baseUrl: string;
-  /** That of an AuthClient, for the calls of its user. By default the global one, for those that need no user. */
+  /** The `fetch` of an AuthClient, for calls that act for its user. Default: the global `fetch`, for calls that need no user. */
   readonly fetch?: ((input: string, init?: RequestInit) => Promise<Response>) | undefined;
 };
 
 export type PasswordReset = { readonly token: string; readonly newPassword: string };
 export type UsernameChange = { readonly username: string };
-/** Not without a session of the account or its password. */
+/** It needs a session of the account, or the password. */
 export type EmailChangeConfirmation = { readonly token: string; readonly password?: string | undefined };
 
 /** Whose password a link sets. */
@@ -382,37 +382,37 @@ export type EmailChangePreview = {
   readonly undoUntil: string | null;
 };
 
-/** The password. Only with `PASSWORDS=optional` may it be missing: then a code, which `requestConfirmationCode` mails to the present address. */
+/** It needs `password`. With `PASSWORDS=optional`, `code` may replace it, which `requestConfirmationCode` mails to the present address. */
 export type EmailChange = {
   readonly email: string;
   readonly password?: string | undefined;
   readonly code?: string | undefined;
 };
 
-/** A page of events: those before the one with this id. */
+/** A page of events: at most `limit` events that precede the event with the id `before`. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
 export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
   /** Other origins that `fetch` may send the access token to. */
   readonly origins?: readonly string[] | undefined;
-  /** Instead of the global one. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
   /**
    * Looks for a session at the start even if `localStorage` has no hint that there may be one: when it was cleared, or somebody has logged in at
-   * another application of the site. Costs up to three requests where nobody is logged in.
+   * another application of the site. It costs up to three requests if nobody is logged in.
    */
   readonly ignoreHint?: boolean | undefined;
   /**
-   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey. The
-   * request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the other. If
-   * it rejects, the request does. Requests at once share a call. What it requests itself must not need a step-up: that would wait for it.
+   * Called when a response says that the user has to authenticate again: `recent`, by the password or a passkey; `second-factor`, by a code or a passkey.
+   * When its promise resolves, the request is repeated, so that a filled-in form is not lost; when it rejects, the request rejects. If both are missing,
+   * it is called twice. Concurrent requests share a call. A request that it makes itself must not need a step-up: that would wait for ever.
    */
   readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;
 };
 
 export type StepUpReason = 'recent' | 'second-factor';
 
-/** What the user shows again: the password, a code of an authenticator app, a recovery code, or a passkey. */
+/** What the user presents again: the password, a code of an authenticator app, a recovery code, or a passkey. */
 export type Shown =
   | { readonly password: string }
   | { readonly code: string }
@@ -422,13 +422,13 @@ export type Shown =
 /** The pages of the service to which an application has links. `register` and `forgot` are also linked from `log-in`. */
 export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
 
-/** Where a page of the service leads back to: at an origin of the allow-list. By default this page. */
+/** The URL to which a page of the service leads back, at an origin of the allow-list. Default: the present page. */
 export type Return = { readonly to?: string | URL | undefined };
 
-/** Of a user who is new, what a registration has. */
+/** The options of a log-in at a provider. Those of a registration are for a user who is new. */
 export type SignInOptions = Return &
   Pick<Registration, 'invitation' | 'locale' | 'extra'> & {
-    /** Where an error leads, whose code the address has then as `error`. By default this page. */
+    /** The URL to which an error leads, with its code as the parameter `error`. Default: the present page. */
     readonly errorTo?: string | undefined;
     /** Links the account at the provider to the user who is logged in, after a recent step-up. */
     readonly link?: true | undefined;
@@ -437,23 +437,23 @@ export type SignInOptions = Return &
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
-  /** What holds the key of the session's device, so that nobody else can renew it with a copy of its cookie. */
+  /** What holds the key of the session's device, without which a copy of the cookie cannot renew the session. */
   readonly binding: Binding;
-  /** Settles when the first attempt to restore a session has: rejects if there was no answer, when offline for example. */
+  /** Settles with the first attempt to restore a session. It rejects if there was no answer, for example offline. */
   readonly ready: Promise<User | null>;
   /** @returns a function that removes the listener. */
   readonly onChange: (listener: (user: User | null, why: Change) => void) => () => void;
-  /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
+  /** Resolves to `null` if the email has to be verified first: nobody is logged in, and the answer does not show whether the address has an account. */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
-  /** Sends a code to the address of the account, if there is one. The answer is the same if not. */
+  /** Sends a code to the address of the account. The answer does not show whether the account exists. */
   readonly requestCode: (account: string) => Promise<null>;
   /** Logs in with the code of the mail, in the browser that has asked for it. */
   readonly logInWithCode: (code: string) => Promise<User>;
   readonly logInAt: {
     /** Leads to the log-in page of the service, and back. Then `ready` has the user. */
     (page?: Return): void;
-    /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
+    /** Logs in at another path than `login` does, for modules such as the one for passkeys. `seen` gets the whole answer. */
     (path: string, body: object, seen?: (result: object) => void): Promise<User>;
   };
   /** Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached. */
@@ -461,7 +461,7 @@ export type AuthClient = {
   /** The address of a page of the service, for a link. */
   readonly linkTo: (page: UserPage, options?: Return) => string;
   readonly logout: () => Promise<void>;
-  /** Shows something again, for requests that the service refused with AUTH_STEP_UP_REQUIRED. */
+  /** Authenticates the user again, for requests that the service has refused with AUTH_STEP_UP_REQUIRED. */
   readonly stepUp: (shown: Shown) => Promise<void>;
   /** Renews both tokens now; `null`: the session has ended. */
   readonly refresh: () => Promise<User | null>;
@@ -469,14 +469,14 @@ export type AuthClient = {
   readonly changePassword: (change: PasswordChange) => Promise<void>;
   readonly sessions: {
     readonly list: () => Promise<readonly SessionInfo[]>;
-    /** That of this client is a log-out. APIs accept an access token of an ended session until it expires. */
+    /** Ends a session. For the session of this client, it is a log-out. APIs accept the access tokens of an ended session until they expire. */
     readonly end: (id: string) => Promise<void>;
-    /** Opens another session for this client, too. */
+    /** Ends all other sessions, and replaces the session of this client. */
     readonly endOthers: () => Promise<void>;
   };
-  /** Like the global `fetch`, with the access token, and with a proof if it is bound to the key of the device. Redirects are refused, except with `redirect: 'manual'`. */
+  /** Like the global `fetch`, with the access token, and with a proof if the token is bound. Redirects are refused, except with `redirect: 'manual'`. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** An access token that is valid now, renewed if necessary; `null` if nobody is logged in. For other HTTP libraries; with `JWT_BINDING=on`, of no use without a proof. */
+  /** A valid access token for other HTTP libraries; `null` if nobody is logged in. With `JWT_BINDING=on`, it is of no use without a proof. */
   readonly accessToken: () => Promise<string | null>;
   /** Removes timers, listeners and the channel to other tabs. */
   readonly dispose: () => void;
@@ -485,9 +485,9 @@ export type AuthClient = {
 /** An account at a provider with which the user logs in. */
 export type LinkedIdentity = {
   readonly id: string;
-  /** Its name in `OIDC_PROVIDERS`. */
+  /** The name of the provider in `OIDC_PROVIDERS`. */
   readonly provider: string;
-  /** What the provider said last. */
+  /** The address that the provider stated last. */
   readonly email: string | null;
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
@@ -495,7 +495,7 @@ export type LinkedIdentity = {
 
 export type Passkey = {
   readonly id: string;
-  /** What browsers know it by. */
+  /** The id by which browsers know the passkey. */
   readonly credentialId: string;
   readonly name: string;
   /** The model of the authenticator that has made it. */
@@ -508,7 +508,7 @@ export type Passkey = {
 };
 
 export type AddedPasskey = Passkey & {
-  /** Of a first passkey beside which the user has no other way in. One of them logs in in place of the password. */
+  /** Set for a first passkey, if the user has no other way in. A recovery code logs in in place of the password. */
   readonly recoveryCodes?: readonly string[] | undefined;
 };
 
@@ -562,7 +562,7 @@ export type NewPasskeyCredential = {
   };
 };
 
-/** The same of a passkey that was used. */
+/** What `toJSON()` of a passkey that was used returns, as far as the service reads it. */
 export type PasskeyCredential = {
   readonly id: string;
   readonly response: {
@@ -574,7 +574,7 @@ export type PasskeyCredential = {
 };
 
 export type PasskeyClientOptions = {
-  /** That of the AuthClient. */
+  /** The `baseUrl` of the AuthClient. */
   readonly baseUrl: string;
   readonly auth: Pick<AuthClient, 'fetch' | 'logInAt' | 'onChange'>;
 };
@@ -584,7 +584,7 @@ export type Factors = {
   readonly passkeys: readonly Passkey[];
   /** Authenticator apps. */
   readonly totp: readonly { readonly id: string; readonly createdAt: string }[];
-  /** How many are left. */
+  /** How many recovery codes are left. */
   readonly recoveryCodes: number;
 };
 
@@ -593,9 +593,9 @@ export type StartedApp = {
   readonly id: string;
   /** In Base32. */
   readonly secret: string;
-  /** The same as `otpauth://`. */
+  /** The secret in a URI, `otpauth://…`. */
   readonly uri: string;
-  /** The same as a QR code, an SVG. */
+  /** The URI as a QR code, in SVG. */
   readonly qr: string;
 };
 
@@ -603,9 +603,9 @@ export type StartedApp = {
 export type AppConfirmation = { readonly id: string; readonly code: string };
 export type RecoveryCodes = { readonly recoveryCodes: readonly string[] };
 
-/** What a log-in waits for. */
+/** What a pending log-in waits for. */
 export type PendingLogin = {
-  /** `mail-code`: if the password was right, a code was sent by mail; this is the answer to a wrong one as well. */
+  /** `mail-code`: a code was sent by mail, if the password was right. The answer to a wrong password is the same. */
   readonly methods: readonly ('totp' | 'recovery-code' | 'passkey' | 'mail-code')[];
   /** Whether the user has no factor, and has to add an authenticator app. */
   readonly enrol: boolean;
@@ -614,7 +614,7 @@ export type PendingLogin = {
   readonly passkey: PasskeyRequestOptions | null;
 };
 
-/** What the user shows for a log-in that waits. */
+/** What the user presents for a pending log-in. */
 export type SecondFactor = (
   | { readonly code: string }
   | { readonly recoveryCode: string }
@@ -628,7 +628,7 @@ export type SecondFactor = (
 export type FinishedLogin = RecoveryCodes & { readonly user: User };
 
 export type PendingLoginOptions = {
-  /** That of the AuthClient. */
+  /** The `baseUrl` of the AuthClient. */
   readonly baseUrl: string;
   readonly auth: Pick<AuthClient, 'fetch' | 'logInAt'>;
 };
@@ -638,13 +638,13 @@ export type PasskeyAddition = { readonly name?: string | undefined; readonly sig
 export type PasskeyLogin = {
   /** Offers passkeys in the form: in the suggestions of a field with `autocomplete="username webauthn"`. */
   readonly autofill?: boolean | undefined;
-  /** At the "Log in" button: with what the device has, at once, or not at all. */
+  /** For a "Log in" button: logs in at once with a passkey of this device, or not at all. */
   readonly immediate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 export type PasskeyUse = {
-  /** Those that the service has sent already. */
+  /** The options that the service has sent already, such as those of a pending log-in. */
   readonly options?: PasskeyRequestOptions | null | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -652,42 +652,42 @@ export type PasskeyUse = {
 export type ServerAuthOptions = {
   /** The address of the service as browsers know it: its `BASE_URL`. */
   readonly baseUrl: string;
-  /** `JWT_ISSUER` and `JWT_AUDIENCE` of the service. Access tokens have to be from the one and for the other. */
+  /** `JWT_ISSUER` and `JWT_AUDIENCE` of the service, which access tokens have to name. */
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
   /**
-   * The origin of the pages as browsers know it. By default that of each request, which is another one behind most proxies. Requests with bound
-   * tokens need it: their proofs are for this server alone, and the host that a request names may be any.
+   * The origin of the pages as browsers know it. Default: the origin of each request, which is another one behind most proxies. Requests with bound tokens
+   * need it: their proofs are for this server alone, and a request may name any host.
    */
   readonly origin?: string | undefined;
-  /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. By default `__Host-access_token`, and `access_token` if the service has no https. */
+  /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. Default: `__Host-access_token`, or `access_token` if the service has no https. */
   readonly cookieName?: '__Host-access_token' | '__Secure-access_token' | 'access_token' | undefined;
-  /** For a server that gets the refresh cookie: has the service make access tokens for visitors without one. */
+  /** For a server that gets the refresh cookie: the service makes access tokens for visitors who have none. */
   readonly pageServer?:
     | {
         /** As in `PAGE_SERVERS`. */
         readonly id: string;
         readonly secret: string;
-        /** The IP address of a visitor, whose limits at the service count. */
+        /** The IP address of a visitor, by which the service limits the requests. */
         readonly visitorAddress: (request: Request) => string;
       }
     | undefined;
-  /** Of `followEndedSessions`: visitors whose session has ended are logged out here within seconds. */
+  /** The result of `followEndedSessions`: visitors whose session has ended are logged out here within seconds. */
   readonly endedSessions?: Pick<EndedSessions, 'isEnded'> | undefined;
   /** Other origins that `signedInFetch` may send the access token to. */
   readonly origins?: readonly string[] | undefined;
-  /** Instead of the global one. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 };
 
 export type RequireUserOptions = {
-  /** With `pageServer`: where visitors go whom the service does not know. By default the service sends them to `LOGIN_PAGE_URL`. */
+  /** With `pageServer`: the page to which visitors without a session are sent. Default: the service sends them to `LOGIN_PAGE_URL`. */
   readonly loginPage?: string | undefined;
 };
 
-/** What a server that renders pages knows of its visitors. Rejects with an AuthError where that can't be found out. */
+/** What a server that renders pages knows of its visitors. A call rejects with an AuthError if this cannot be found out. */
 export type ServerAuth = {
-  /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or if the browser has to renew its access token. */
+  /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
   /** The user; or a response that gets the visitor an access token or a log-in, and has to be sent instead of the page. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
@@ -698,11 +698,11 @@ export type ServerAuth = {
 };
 
 export type EndedSessionsOptions = Pick<ServerAuthOptions, 'baseUrl' | 'issuer' | 'fetch'> & {
-  /** What becomes of tokens while the list is stale: `stale-ok`, the default, believes the last one; `refuse` believes no token. */
+  /** What happens while the list is stale: `stale-ok`, the default, goes by the last list; `refuse` refuses every token. */
   readonly whenStale?: 'stale-ok' | 'refuse' | undefined;
-  /** Seconds without an answer of the service until the list is stale. 60 by default. */
+  /** Seconds without an answer of the service after which the list is stale. Default: 60. */
   readonly staleAfter?: number | undefined;
-  /** For each request that has failed. It is repeated. */
+  /** Called for each request that has failed. The request is repeated. */
   readonly onError?: ((error: Error) => void) | undefined;
 };
 
@@ -714,6 +714,6 @@ export type EndedSessions = {
    * @throws AuthError with `refuse`, while the list is stale: answer 503
    */
   readonly isEnded: (token: { readonly sid?: unknown; readonly sub?: string; readonly iat?: number }) => boolean;
-  /** Stops to follow. */
+  /** Stops following the list. */
   readonly close: () => void;
 };

@@ -1,4 +1,4 @@
-import { chosen } from './autofill.ts';
+import { awaitPasskey } from './autofill.ts';
 import { ignore } from './host.ts';
 import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
 import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, signalUser } from './webauthn.ts';
@@ -19,18 +19,18 @@ const hiddenField = (form: HTMLFormElement, name: string, value: string): void =
   form.append(field);
 };
 
-/** The path of a form in the service, which may be below a path. */
+/** The path of a form relative to the base URL of the service, which may have a path itself. */
 const pathOf = (form: HTMLFormElement): string => `/${new URL(form.action).href.slice(base.href.length)}`;
 
-/** The form says when the service has made it: a proof by a clock that is wrong would be refused. In milliseconds. */
+/** Milliseconds by which the clock of this machine may differ from the time that the form states. Beyond that, a proof needs the clock of the service. */
 const CLOCK_TOLERANCE = 20_000;
 const loadedAt = Date.now();
 
 /**
- * Where the browser gives these pages another storage than the application, they have no key. The application proves its own, in the fragment. It
- * is asked once in a tab, and none is taken that was not asked for: a link of anybody could have one.
+ * Safari gives these pages another storage than the application, so they do not have the key. They ask the application, once in a tab, which sends a
+ * proof in the fragment. A proof that no page has asked for is ignored: anybody could put one into a link.
  */
-const handedOver = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
+const applicationProof = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
   if (!elsewhere || !navigator.vendor.startsWith('Apple')) return {};
   const places: string[] = JSON.parse(elsewhere);
   const [, proof] = /^#proof=([\w.-]*)$/.exec(location.hash) ?? [];
@@ -40,12 +40,12 @@ const handedOver = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: stri
   return proof === undefined ? { elsewhere: places.at(-1) as string } : { proof };
 };
 
-/** Sends a form with what only a script has. A second press does nothing. */
+/** Sends a form, with a proof of the device key if the form needs one. A second press does nothing. */
 const send = async (form: HTMLFormElement): Promise<void> => {
   if (form.ariaBusy === 'true') return;
   form.ariaBusy = 'true';
   if (form.hasAttribute('data-proves')) {
-    const { proof: shown, elsewhere } = handedOver(form);
+    const { proof: shown, elsewhere } = applicationProof(form);
     if (elsewhere) return location.replace(elsewhere);
     const { prove } = await import(`${base.href}device-key.js`);
     const again = Math.abs(Number(form.dataset.proves) - loadedAt) > CLOCK_TOLERANCE;
@@ -55,12 +55,12 @@ const send = async (form: HTMLFormElement): Promise<void> => {
   form.submit();
 };
 
-/** Back from the back/forward cache: the form can be sent again. */
+/** When a page comes back from the back/forward cache, its forms can be sent again. */
 addEventListener('pageshow', () => {
   for (const form of all<HTMLFormElement>('form')) form.ariaBusy = 'false';
 });
 
-/** The options of a passkey form: in the page, or, since they are good for minutes only, from the service. */
+/** Gets options for a passkey from the service. Options in the page itself would be valid only for minutes. */
 const requestOptions = async (): Promise<PasskeyRequestOptions> => {
   const response = await fetch(new URL('auth/passkey/options', base), { method: 'POST' });
   return (await response.json()).data;
@@ -83,9 +83,9 @@ const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   await sendCredential(form, credential);
 };
 
-/** The page says that no passkey came. Why is in the console, as it may be a setting of the service. */
-const sayNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unknown): void => {
-  // Another button has taken its place.
+/** Shows that the browser gave no passkey. The console gets the reason, which may be a wrong setting of the service. */
+const showNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unknown): void => {
+  // The user has pressed another button, which has ended this attempt.
   if ((error as Error).name === 'AbortError') return;
   const alert = document.createElement('p');
   alert.className = 'notice';
@@ -96,13 +96,13 @@ const sayNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unk
   reportError(error);
 };
 
-/** The browser offers passkeys in the field of the name. */
+/** Lets the browser offer passkeys in the field of the account name. */
 const autofill = async (form: HTMLFormElement): Promise<void> => {
   if (!(await canAutofill())) return;
-  await sendCredential(form, await chosen(requestOptions, await requestOptions(), waiting.signal));
+  await sendCredential(form, await awaitPasskey(requestOptions, await requestOptions(), waiting.signal));
 };
 
-/** Makes a passkey without a question, where the browser does that after a password that it has filled in. */
+/** Makes a passkey without asking, in a browser that does so after it has filled in the password. */
 const createSilently = async (form: HTMLFormElement): Promise<void> => {
   if (!(await can('conditionalCreate'))) return;
   const credential = await create(JSON.parse(form.dataset.creates ?? ''), waiting.signal, 'conditional');
@@ -110,7 +110,7 @@ const createSilently = async (form: HTMLFormElement): Promise<void> => {
   await sendCredential(form, credential);
 };
 
-/** The way on leads by the offer of a passkey, where the device can make one. */
+/** Lets the form lead to the page that offers a passkey, if the device can make one. @param way the path of that page. */
 const offer = async (form: HTMLFormElement, way: string): Promise<void> => {
   if (await canMake()) hiddenField(form, 'to', way);
 };
@@ -119,13 +119,13 @@ for (const form of all<HTMLFormElement>('form')) {
   const isPasskey = form.hasAttribute('data-passkey');
   form.hidden = isPasskey && !isAvailable();
   form.addEventListener('submit', (event) => {
-    // Another button of the form, whose route takes no proof.
+    // This is another button of the form, whose route accepts no proof.
     if (event.submitter?.hasAttribute('formaction') && form.ariaBusy !== 'true') {
       form.ariaBusy = 'true';
       return;
     }
     event.preventDefault();
-    void (isPasskey ? showPasskey(form).catch((error) => sayNoPasskey(form, error)) : send(form));
+    void (isPasskey ? showPasskey(form).catch((error) => showNoPasskey(form, error)) : send(form));
   });
   if (form.dataset.accepted) void signalAccepted(JSON.parse(form.dataset.accepted) as AcceptedPasskeys);
   if (form.dataset.user) void signalUser(JSON.parse(form.dataset.user));
@@ -135,7 +135,7 @@ for (const form of all<HTMLFormElement>('form')) {
   if (form.hasAttribute('data-at-once')) void send(form);
 }
 
-/** The service writes times in UTC. */
+/** Shows a time in the language and the time zone of the user: the service writes times in UTC. */
 const showTime = (time: HTMLTimeElement): void => {
   time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
     dateStyle: 'medium',
@@ -144,8 +144,8 @@ const showTime = (time: HTMLTimeElement): void => {
 };
 for (const time of all<HTMLTimeElement>('time[datetime]')) showTime(time);
 
-/** Shows whose link it is and what it would do, which only its token tells. The request changes nothing. */
-const tell = async (form: HTMLFormElement, link: string): Promise<void> => {
+/** Shows whose link it is, and what it would do. The service tells this by the token of the link, and changes nothing. */
+const showPreview = async (form: HTMLFormElement, link: string): Promise<void> => {
   const [, token] = /(?:^|token=)([\w-]+)$/.exec(link) ?? [];
   const { preview } = form.dataset;
   if (!preview || !token) return;
@@ -164,29 +164,29 @@ const tell = async (form: HTMLFormElement, link: string): Promise<void> => {
   }
 };
 
-/** The token of a link in a mail is in the fragment, which a browser sends to nobody. Taken from there, so that nobody sees or copies it. */
+/** The token of a link in a mail is in the fragment, which browsers never send. It is moved into the form, so that nobody copies it with the address. */
 for (const input of all<HTMLInputElement>('[data-token]')) {
   const link = new URLSearchParams(location.hash.slice(1));
-  // Some mail programs add parameters behind it.
+  // Some mail programs add parameters behind the token.
   const token = /^[\w-]+/.exec(link.get('token') ?? '')?.[0];
   if (token) {
     input.value = token;
-    // That of an invitation, which is for this address alone.
+    // The link of an invitation also has the address for which the invitation is valid.
     const email = input.form?.querySelector<HTMLInputElement>('[name=email]');
     if (email) email.value = link.get('email') ?? '';
-    // The same link in another language.
+    // The links to this page in other languages get the token as well.
     for (const other of all<HTMLAnchorElement>('a[hreflang]')) other.hash = location.hash;
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
   (input.closest('.field') as HTMLElement).hidden = !!input.value;
-  const tellOf = (): void => void tell(input.form as HTMLFormElement, input.value).catch(ignore);
-  input.addEventListener('change', tellOf);
-  tellOf();
+  const showPreviewOf = (): void => void showPreview(input.form as HTMLFormElement, input.value).catch(ignore);
+  input.addEventListener('change', showPreviewOf);
+  showPreviewOf();
 }
-// Another link to the page that is open changes the fragment alone.
+// If the page is open already, another link to it changes only the fragment, so the page has to be loaded again.
 addEventListener('hashchange', () => location.reload());
 
-/** How long a password would be guessed at, from its length and its kinds of characters: 0 to 4. The service has the last word. */
+/** How hard a password is to guess, from 0 to 4, by its length and its kinds of characters. It is only a hint: the service decides. */
 const strengthOf = (password: string): number => {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/].filter((kind) => kind.test(password)).length;
   const distinct = new Set(password).size;
@@ -225,7 +225,7 @@ for (const input of all<HTMLInputElement>('input[type=password]')) {
   input.after(button);
 }
 
-/** What the page was told by who has led there (`MARK` of the service): no part of its address. */
+/** Removes the mark from the address (`MARK` of the service) with which another page has led here. */
 const here = new URL(location.href);
 if (here.searchParams.has('tandem')) {
   here.searchParams.delete('tandem');

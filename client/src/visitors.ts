@@ -6,7 +6,7 @@ import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
 /** Milliseconds: until an answer of the service is given up, how long its keys are kept, and how long before its end a token is due. */
 const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
-/** Errors of jose that do not mean that the token is bad. */
+/** Errors of jose that do not mean that the token is bad: the keys could not be read. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
 
 /** RFC 6750 §2.1, RFC 9449 §7.1. */
@@ -24,7 +24,7 @@ const nobody = (why: string, isNobody = false, challenge = 'Bearer'): Visitor =>
   ...{ user: null, token: '', due: 0, isNobody, why, challenge },
 });
 
-/** Another host of the site may have set one of the same name. */
+/** The cookies of a name. There may be several, since another host of the site may have set one of the same name. */
 const cookiesOf = ({ headers }: Request, name: string): string[] =>
   (headers.get('Cookie')?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 
@@ -40,14 +40,14 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   const noAnswer = (url: string, cause: unknown): AuthError =>
     new AuthError('CLIENT_NETWORK_FAILED', `No response: ${url}`, { cause, retryable: true });
 
-  /** What a proof has to be for. Not the host that a request names: another server could pass on what it was sent. */
+  /** The URL that a proof has to name. It does not trust the host that the request names: another server could pass on a request that it got. */
   const addressOf = ({ url }: Request): string => {
     if (!options.origin) throw new AuthError('CLIENT_TARGET_REFUSED', 'Set origin: a proof is for this server alone.');
     return new URL(options.origin).origin + new URL(url).pathname;
   };
 
-  /** As docs/verify-tokens.md says. @param prover the request that has to prove the key to which the token is bound */
-  const verified = async (token: string, prover?: Request): Promise<Visitor> => {
+  /** Verifies an access token (docs/verify-tokens.md). @param prover the request that has to prove the key to which the token is bound */
+  const verify = async (token: string, prover?: Request): Promise<Visitor> => {
     const bad = (why: string, challenge?: string): Visitor =>
       nobody(`The access token is not valid: ${why}.`, false, challenge);
     if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
@@ -57,7 +57,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
       if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return bad('its session has ended');
       const isRight = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
       if (!isRight) return bad('no proof of the key to which it is bound', PROOF_CHALLENGE);
-      // What a page asks for with the token has time to arrive.
+      // The margin leaves the requests of a page with this token the time to arrive.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
       return tokenType === 'access' ? { ...nobody(''), user, token, due } : bad('its tokenType');
     } catch (error) {
@@ -66,13 +66,13 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
     }
   };
 
-  /** By an access token that the service makes for a refresh token, which stays as it is. */
-  const minted = async (Cookie: string, headers: Record<string, string>): Promise<Visitor> => {
+  /** Asks the service for an access token by the refresh tokens of a visitor, which are not rotated. */
+  const askService = async (Cookie: string, headers: Record<string, string>): Promise<Visitor> => {
     const [url, signal] = [`${base}/auth/access-token`, AbortSignal.timeout(TIMEOUT)];
     const init = { method: 'POST', headers: { ...headers, Cookie }, redirect: 'error', signal } as const;
     try {
       const response = await send(url, init).catch((cause: unknown) => Promise.reject(noAnswer(url, cause)));
-      return await verified((await dataOf<RefreshResult>(response)).accessToken);
+      return await verify((await dataOf<RefreshResult>(response)).accessToken);
     } catch (error) {
       const { code, message: why } = error as AuthError;
       // A proof of the device can come from the browser alone.
@@ -81,30 +81,30 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
     }
   };
 
-  const look = async (request: Request): Promise<Visitor> => {
+  const identify = async (request: Request): Promise<Visitor> => {
     const [, scheme = '', token] = CREDENTIALS.exec(request.headers.get('Authorization') ?? '') ?? [];
     const isDpop = /^dpop$/i.test(scheme);
-    const caller = token ? await verified(token, isDpop ? request : undefined) : null;
-    // A proxy in front of the pages may have a Bearer token of its own.
+    const caller = token ? await verify(token, isDpop ? request : undefined) : null;
+    // A proxy in front of the pages may add a Bearer token of its own, so a bad one is ignored.
     if (caller?.user || (caller && isDpop)) return caller;
     let visitor: Visitor | null = null;
     for (const each of cookiesOf(request, cookieName))
-      if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
+      if (!visitor?.user) visitor = await verify(each.slice(cookieName.length + 1));
     const refreshTokens = ['__Host-Http-', '__Http-', ''].flatMap((prefix) =>
       cookiesOf(request, `${prefix}refresh_token`),
     );
     if (!visitor?.user && pageServer && refreshTokens.length > 0)
-      return minted(refreshTokens.join('; '), {
+      return askService(refreshTokens.join('; '), {
         Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
         'X-Visitor-Address': pageServer.visitorAddress(request),
       });
     return visitor ?? caller ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
   };
 
-  const known = new WeakMap<Request, Promise<Visitor>>();
+  const cache = new WeakMap<Request, Promise<Visitor>>();
   /** @throws AuthError if the service does not answer, or does not know this page server */
   return (request: Request): Promise<Visitor> => {
-    if (!known.has(request)) known.set(request, look(request));
-    return known.get(request) as Promise<Visitor>;
+    if (!cache.has(request)) cache.set(request, identify(request));
+    return cache.get(request) as Promise<Visitor>;
   };
 };

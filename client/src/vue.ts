@@ -3,8 +3,8 @@ import { follow } from './follow.ts';
 import type { AuthClient, User } from './types.ts';
 
 /**
- * The user of a client, for Vue: a ref of `null` if nobody is logged in, and of `undefined` as long as that is not known. It follows the
- * client, here or in another tab, until the component is unmounted; outside of one, always.
+ * The user of a client, for Vue: a ref of `null` if nobody is logged in, and of `undefined` as long as that is not known. The ref follows the
+ * client, here or in another tab, until the component is unmounted; outside of a component, it follows the client for ever.
  *
  * @example
  * const user = useAuth(auth);

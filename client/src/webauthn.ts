@@ -10,7 +10,7 @@ type Prompt = {
   readonly uiMode?: 'immediate';
   readonly signal: AbortSignal;
 };
-type Made<Json> = { readonly toJSON: () => Json } | null;
+type Created<Json> = { readonly toJSON: () => Json } | null;
 
 /** What a browser offers for passkeys (WebAuthn Level 3). The signals and the capabilities are newer than the rest. */
 type WebAuthn = {
@@ -26,14 +26,14 @@ type WebAuthn = {
   };
   readonly navigator: {
     readonly credentials: {
-      readonly create: (prompt: Prompt) => Promise<Made<Api.NewPasskeyCredential>>;
-      readonly get: (prompt: Prompt) => Promise<Made<Api.PasskeyCredential>>;
+      readonly create: (prompt: Prompt) => Promise<Created<Api.NewPasskeyCredential>>;
+      readonly get: (prompt: Prompt) => Promise<Created<Api.PasskeyCredential>>;
     };
   };
 };
 
 const host = globalThis as unknown as WebAuthn;
-/** Not in a page without TLS, or in a browser that is older than the members that are used. */
+/** `undefined` in a page without TLS, or in an old browser that lacks members that the client uses. */
 const passkeys = () => {
   const { PublicKeyCredential: all } = host;
   return all?.parseRequestOptionsFromJSON ? all : undefined;
@@ -41,14 +41,14 @@ const passkeys = () => {
 
 export const isAvailable = (): boolean => !!passkeys();
 export const canAutofill = async (): Promise<boolean> => !!(await passkeys()?.isConditionalMediationAvailable?.());
-/** Whether the device itself can make one, with a finger or a PIN. */
+/** Whether the device itself can make a passkey, which a finger or a PIN unlocks. */
 export const canMake = async (): Promise<boolean> =>
   !!(await passkeys()?.isUserVerifyingPlatformAuthenticatorAvailable?.());
 export const can = async (capability: 'conditionalCreate' | 'immediateGet'): Promise<boolean> =>
   !!(await passkeys()?.getClientCapabilities?.())?.[capability];
 
 /** @throws AuthError CLIENT_PASSKEY_REFUSED; the reason of the signal */
-const prompted = async <Json>(signal: AbortSignal, prompt: () => Promise<Made<Json>>): Promise<Json> => {
+const promptFor = async <Json>(signal: AbortSignal, prompt: () => Promise<Created<Json>>): Promise<Json> => {
   try {
     return ((await prompt()) as { readonly toJSON: () => Json }).toJSON();
   } catch (cause) {
@@ -58,7 +58,7 @@ const prompted = async <Json>(signal: AbortSignal, prompt: () => Promise<Made<Js
 };
 
 export const create = (options: Api.PasskeyCreationOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
-  prompted(signal, async () =>
+  promptFor(signal, async () =>
     host.navigator.credentials.create({
       publicKey: passkeys()?.parseCreationOptionsFromJSON(options),
       mediation,
@@ -69,13 +69,13 @@ export const create = (options: Api.PasskeyCreationOptions, signal: AbortSignal,
 export const get = (
   options: Api.PasskeyRequestOptions,
   signal: AbortSignal,
-  how: Pick<Prompt, 'mediation' | 'uiMode'> = {},
+  mode: Pick<Prompt, 'mediation' | 'uiMode'> = {},
 ) =>
-  prompted(signal, async () =>
-    host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), ...how, signal }),
+  promptFor(signal, async () =>
+    host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), ...mode, signal }),
   );
 
-/** Browsers that can forget a passkey do so. What becomes of it is not for pages to know. */
+/** Asks the browser to forget all other passkeys. A page does not learn whether it does. */
 export const signalAccepted = (accepted: Api.AcceptedPasskeys) =>
   passkeys()?.signalAllAcceptedCredentials?.(accepted).catch(ignore);
 export const signalUnknown = (rpId: string, credentialId: string) =>

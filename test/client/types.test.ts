@@ -149,7 +149,7 @@ describe('the requests of the client', async () => {
   const named = (call: string) =>
     [...source.matchAll(new RegExp(`\\b${call}\\('([^']+)'\\)?`, 'g'))].map(([, path]) => `POST ${path}`);
   const signIns = [...named('signIn'), ...named('logInAt')];
-  const renewals = [...source.matchAll(/\bproven<RefreshResult>\('([^']+)'/g)].map(([, path]) => `POST ${path}`);
+  const renewals = [...source.matchAll(/\bsendProven<RefreshResult>\('([^']+)'/g)].map(([, path]) => `POST ${path}`);
   const posts = [...named('post'), ...named('confirm')];
 
   it.each([...new Set([...direct, ...signIns, ...renewals, ...posts, 'GET /client.js', 'GET /device-key'])])(

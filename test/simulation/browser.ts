@@ -6,15 +6,15 @@ import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked, isLive, REFRESH, type Sent, tokenIn, tokensOf } from './requests.ts';
 import { facts } from './world.ts';
 
-/** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
+/** A simulated browser without its tabs: cookies, storage, the sleep of its machine, and its network connection (`line`) to the service. */
 
 export type Browser = ReturnType<typeof openBrowser>;
 /** `goOn` carries out what has waited while nothing could happen. */
 type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
 export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
 
-/** `doubled`: how often a request arrives twice. */
-const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
+/** `slowest`: milliseconds of one way at most. The others: how often a request is lost, has no answer, or arrives twice, and how often IndexedDB fails. */
+const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, keyFaults: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
@@ -26,11 +26,9 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
   const browser = {
     ...{ name, skew, hasKeys, chance, line, storage: {} as Record<string, string>, tabs: new Set<Tab>() },
     ...{ channels: new Set<Channel>(), keys: new Map<string, unknown>() },
-    /** How often its store of keys fails. */
-    keyFaults: 0,
     /** The refresh token that it got last, and has not been told to remove. */
     token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
-    /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
+    /** While the machine sleeps, its tabs run no callbacks, and its monotonic clock stands still. */
     isAsleep: () => asleepSince !== undefined,
     awake: (): number => (asleepSince ?? kernel.time) - slept,
     sleep(): void {
@@ -46,11 +44,10 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
     },
     repair(): void {
       Object.assign(line, GOOD_LINE);
-      browser.keyFaults = 0;
       browser.wake();
       for (const tab of browser.tabs) tab.show();
     },
-    /** One request. Its cookies are kept even if the page has gone. The time of the machine counts for them, which the service does not know. */
+    /** Sends a request, and stores the cookies of the answer. Cookies expire by the clock of the machine. Rejects, as `fetch` does, without an answer. */
     async send(method: string, path: string, { headers, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
       const live = [...cookies.values()].filter(({ expires }) => !(Number(expires) <= kernel.time + skew));
       const cookie = live.map((each) => `${each.name}=${each.value}`).join('; ');
@@ -65,7 +62,7 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
   return browser;
 };
 
-/** There and back, `null` if not both, or if it is cut. */
+/** Sends requests over a line. The answer is `null` if the request or the answer is lost, or `cut` resolves before. */
 const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
   let lastArrival = 0;
   return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
@@ -76,7 +73,7 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     if ((await during(kernel.sleep(chance.between(10, line.slowest)))) === null) return null;
     const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
-    // Nobody gets the answer to the second copy, which may have a newer token.
+    // The browser does not get the answer to the second copy. If that answer has a newer token, the session counts as unanswered.
     const again = async (first: Answer | null) => {
       const token = tokenIn(await send(asked).answer);
       if (token && token !== tokenIn(first)) facts.unanswered.add(id);
@@ -85,11 +82,11 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
       void answer.then((first) => kernel.after(chance.spread(1, 4 * SECOND), () => void again(first)));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
-    // Answers come in their order, as over one connection of HTTP/2.
+    // Answers arrive in the order in which they are sent, as over one connection of HTTP/2.
     if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(10, line.slowest));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
     if (!isKept || back === null) facts.unanswered.add(id);
-    // A token that has expired reveals no thief: it does not verify.
+    // Refreshes with an expired token are not recorded: such a token does not verify, so it cannot reveal a thief.
     else if (isLive(refresh) && asked.path === REFRESH && [200, 401].includes(got.status))
       facts.refreshes.set(id, [...(facts.refreshes.get(id) ?? []), kernel.time]);
     return back === null ? null : got;

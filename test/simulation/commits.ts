@@ -6,12 +6,12 @@ import { expect, HOUR, kernel, SECOND } from './kernel.ts';
 import type { Rule } from './rules.ts';
 import { facts } from './world.ts';
 
-/** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
+/** Rules that every commit has to fulfil, whoever has caused it. They are stated here again, independently of the code of the service. */
 
 const OF_LINKS = ['handed-over', 'email-change', 'confirmation-code'];
 const OF_ADDRESS = [...OF_LINKS, 'password-reset', 'email-verification', 'not-me'];
 const OF_BROWSERS = ['sessions', 'rememberedDevices'] as const;
-/** By the events of acts: tables and purposes of links of which nothing is left that the user had before. */
+/** For the event of an act: the tables, and the purposes of links, of which the user must have no row from before the act. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   'password-changed': [...OF_BROWSERS, ...OF_LINKS],
   'password-reset': [...OF_BROWSERS, ...OF_ADDRESS],
@@ -20,9 +20,9 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   'factors-undone': [...OF_BROWSERS, ...OF_ADDRESS],
   disabled: OF_BROWSERS,
 };
-/** Of these events, receivers of webhooks are told. */
+/** The events that are delivered to webhooks. */
 const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
-/** How those end that the list of ended sessions need not name. */
+/** Reasons for the end of sessions that the list of ended sessions does not name. */
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 const { rows, watch } = database;
@@ -31,9 +31,9 @@ const added = (changes: readonly Change[], table: TableName) =>
 const ofUser = (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId);
 const userOf = ({ userId }: Row) => rows('users').find(({ id }) => id === userId);
 
-/** Whether it holds, or why it need not. `undefined`: the rule says nothing about such a row. */
+/** Whether the rule holds, or a text why it need not; `undefined` if the rule is not about the row. */
 type Verdict = boolean | string | undefined;
-/** A row that was added, replaced or removed, all changes of the commit, and the row as it was before. */
+/** @param row was added, replaced or removed. @param changes all changes of the commit. @param before the row before the change */
 type Check = (row: Row, changes: readonly Change[], before: Row) => Verdict;
 const on = (when: string, table: TableName, rule: Rule, check: Check): void =>
   watch(table, ({ before, after }, changes) => {
@@ -55,7 +55,7 @@ onEvent(['disabled', 'session-ended'], 'the list of ended sessions names each', 
   if (UNLISTED.includes(event.reason)) return undefined;
   const { userId, sessionId } = event;
   const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
-  // The end of all sessions is one entry.
+  // After the end of all sessions of all users, one row of `massEndings` stands for all of them.
   const isOfAll = changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
   return isOfAll || added(changes, 'endedSessions').some(isInList);
 });
@@ -88,7 +88,7 @@ const GROWS: Check = ({ version }, _changes, before) => version > before.version
 on('replaced', 'sessions', 'no change is lost', GROWS);
 on('replaced', 'users', 'no change is lost', GROWS);
 
-/** Of the deliveries of a user, the first one is due, and no other. */
+/** The waiting deliveries of a user to a webhook, of which only the first one may be due. */
 const dueIn = (row: Row) => {
   const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
   return { isEmpty: lane.length === 0, due: lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null).length };
@@ -100,7 +100,7 @@ on('added, replaced, removed', 'deliveries', 'webhooks come at least once', (row
 });
 
 on('removed', 'outbox', 'no mail is lost', ({ id, createdAt }, changes) => {
-  // Nothing else has happened, and it is too young to be given up.
+  // The mail was removed by itself, and is too young to be given up: so the mail server must have accepted it.
   const isSettled = changes.length === 1 && Number(createdAt) > kernel.time - 5 * HOUR;
   return !isSettled || !(kernel.time - Number(facts.refused.get(id)) < 5 * SECOND);
 });

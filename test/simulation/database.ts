@@ -3,11 +3,11 @@ import type { TableName } from '../../src/application/storage/tables.ts';
 import { type Change, failed, ReadCommitted, type Send } from '../support/records/read-committed.ts';
 import { kernel, perWorld } from './kernel.ts';
 
-/** One database for all instances, and its faults. */
+/** The simulated database of all instances, and its faults. */
 
-/** Milliseconds: some time after it the client knows that a statement has failed, which may be carried out all the same. */
+/** Milliseconds after which a client counts a statement as failed. The database may still execute it. */
 const STATEMENT_TIMEOUT = 5_000;
-/** `latency`: milliseconds at most of each way. The others: how often statements fail, commits get no answer, changes are refused. */
+/** `latency`: milliseconds of one way at most. `failing`, `unanswered`, `refused`: how often a statement fails, a commit has no answer, a change is refused. */
 export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, refused: 0, isFrozen: false, isDown: false };
 
 const faults = perWorld(() => ({ ...NO_FAULTS }));
@@ -24,15 +24,15 @@ const state = perWorld((chance) => ({
 
 export const database = {
   faults,
-  /** Sees each change of a table once it is committed. */
+  /** Calls `see` for each committed change of a table. */
   watch: (table: TableName, see: Watch) => void watches.push([table, see]),
-  /** Whether such a row was ever committed, and not forgotten. */
+  /** Whether a row for which `isIt` is true was ever committed, and not lost by a fail-over. */
   hasStored: (table: TableName, isIt: (row: Row) => boolean): boolean =>
     state.history.some(({ changes }) => changes.some((each) => each.table === table && each.after && isIt(each.after))),
   rows: (table: TableName): Row[] => state.all.stored.all(table),
-  /** Those that began before the last statement could have timed out. */
+  /** The number of transactions that have been open for longer than the time-out of a statement. */
   oldTransactions: () => [...state.all.open].filter(({ since }) => since < kernel.now() - STATEMENT_TIMEOUT).length,
-  /** The way of an instance. What is sent over a line that is cut is lost, and both ends notice that some time later. */
+  /** The connection of an instance. Statements over a line that is cut are lost, which the instance notices after `STATEMENT_TIMEOUT`. */
   connect() {
     const line = { isDead: false, isCut: false };
     const travel = async (): Promise<void> => {
@@ -59,13 +59,13 @@ export const database = {
         return await Promise.race([by.orEnd(thereAndBack()), late.promise]);
       } finally {
         timer.call = null;
-        // A process that has died gets to know nothing.
+        // If the process of the instance was killed, its code must not go on.
         if (line.isDead) await new Promise(() => undefined);
       }
     };
     return { line, ...state.all.connect(send) };
   },
-  /** A fail-over loses the commits of the last milliseconds. @returns what was lost */
+  /** A fail-over that loses the commits of the last milliseconds. @returns the lost changes, the latest first */
   forget(milliseconds: number): Change[] {
     for (const each of state.all.open) each.end();
     const first = kernel.time - milliseconds;

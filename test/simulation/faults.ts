@@ -6,23 +6,22 @@ import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { operate } from './operators.ts';
 import { deployment, instances, openInstance, outside } from './service.ts';
 import { allBrowsers } from './visitor.ts';
-import { facts, horizon, hotOf, world } from './world.ts';
+import { facts, horizon, often, world } from './world.ts';
 
-/** What may go wrong. */
+/** The parts of a world that faults change. */
 const PARTS = {
   database: () => database.faults,
   outside: () => outside,
   instance: (chance: Chance) => chance.pick(instances).line,
   line: (chance: Chance) => chance.pick(allBrowsers()).line,
-  browser: (chance: Chance) => chance.pick(allBrowsers()),
 };
 type Lasting = readonly [part: keyof typeof PARTS, member: string, least: number, most: number, longest?: number];
-/** A member of a part is something else for some time: a rate between two, a delay, or 1 for yes. */
+/** Faults that change a member of a part for some time, to a value between `least` and `most`: a probability, milliseconds, or 1 for `true`. */
 const LASTING = {
   latency: ['database', 'latency', 5, 300],
   statements: ['database', 'failing', 0.01, 0.6, 5 * MINUTE],
   unanswered: ['database', 'unanswered', 0.02, 0.6, 5 * MINUTE],
-  /** It is read-only, or its disk is full. */
+  /** The database is read-only, or its disk is full. */
   refused: ['database', 'refused', 0.05, 1, 5 * MINUTE],
   frozen: ['database', 'isFrozen', 1, 1, 50 * SECOND],
   down: ['database', 'isDown', 1, 1, 50 * SECOND],
@@ -34,11 +33,11 @@ const LASTING = {
   hookReplies: ['outside', 'hookReplies', 0.1, 1],
   providers: ['outside', 'providers', 0.1, 1],
   requests: ['line', 'lost', 0.05, 0.7],
-  /** Twice as long is within the race window, so nobody is out by a slow line alone. */
+  /** A request and its answer together take less than the race window, so a slow line alone logs nobody out. */
   slow: ['line', 'slowest', 4_500, 4_500],
   doubled: ['line', 'doubled', 0.05, 0.9],
   answers: ['line', 'unanswered', 0.05, 0.7],
-  keys: ['browser', 'keyFaults', 0.05, 0.9],
+  keys: ['line', 'keyFaults', 0.05, 0.9],
 } as const satisfies Record<string, Lasting>;
 
 const someTime = (chance: Chance, longest: number = HOUR) => chance.spread(SECOND, Math.min(longest, horizon() / 20));
@@ -50,7 +49,7 @@ const last = async (chance: Chance, [part, member, least, most, longest]: Lastin
   Object.assign(target, { [member]: before });
 };
 
-/** One instance after the other. */
+/** Restarts instances one after the other. */
 const restart = async (chance: Chance, which: Iterable<number> = instances.keys()): Promise<void> => {
   for (const at of which) {
     instances[at]?.kill();
@@ -76,13 +75,13 @@ const SUDDEN = {
     await kernel.sleep(chance.spread(0.1, 500));
     await restart(chance, [chance.below(instances.length)]);
   },
-  /** Another version takes the place of each instance in turn. */
+  /** A rolling update: each instance in turn is restarted with another configuration. */
   async roll(chance: Chance) {
     const { settings } = deployment;
     settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
     await restart(chance);
   },
-  /** All know the new keys before one signs with them. */
+  /** A rotation of keys: all instances accept the new keys before any of them signs with these. */
   async rotate(chance: Chance) {
     const [former, next] = [deployment.keys, testKeys()];
     for (const [own, other] of [[former, next] as const, [next, former] as const]) {
@@ -100,12 +99,12 @@ const FAULTS = { ...LASTING, ...SUDDEN };
 export type Fault = keyof typeof FAULTS;
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
 
-/** One fault after the other, one of them more often. */
+/** Causes one fault after the other until the end of the world. One kind is more frequent than the others. */
 export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<void> => {
   while (!world.isOver && kinds.length > 0) {
     await kernel.sleep(chance.spread(3 * SECOND, horizon() / 20));
     if (world.isOver) return;
-    const kind = chance.happens(0.6) ? hotOf(kinds) : chance.pick(kinds);
+    const kind = often(chance, kinds);
     tell(`fault: ${kind}`);
     facts.lastFault = Number.POSITIVE_INFINITY;
     const fault = FAULTS[kind];

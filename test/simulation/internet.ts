@@ -6,13 +6,13 @@ import type { Rule } from './rules.ts';
 import { instances, problemsOf } from './service.ts';
 import { facts, faultWithin, forgotSince, hasPassword, isEndedWithAll, sessionRow, world } from './world.ts';
 
-/** The way to the service, and what its answers have to hold, whoever has asked. */
+/** Sends requests to the service, and judges its answers, whoever has sent the request. */
 
 export const internet = perWorld((chance) => ({
   ...{ chance, requests: 0, arrived: Promise.withResolvers<void>() },
   /** The last request that reads with an access token, which a thief can repeat without harm to the owner. */
   lastRead: undefined as Asked | undefined,
-  /** What came of what works once, and when it arrived. */
+  /** The first result of each secret that works once, and when the request arrived. */
   uses: new Map<string | undefined, { readonly result: string; readonly at: number }>(),
 }));
 
@@ -21,11 +21,11 @@ const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void =
   const [, issued] = /"accessToken":"([^"]+)"/.exec(body) ?? [];
   if (issued) facts.tokens.set(sessionOf(issued), issued);
   const isFailed = status >= 500;
-  // Another request may have been given the token of a rotation that is reverted (ADR 0003).
+  // With the replay window, another request may have got the token of a rotation that was reverted since (ADR 0003).
   if (world.replays && asked.path === REFRESH && isFailed) facts.unanswered.add(id);
   if (asked.path === REFRESH && isFailed) facts.failedTokens.add(refresh);
   if (access && asked.method !== 'GET' && isFailed) facts.failed.set(id, arrivedAt);
-  // What another session of the user has done since may have ended this one.
+  // A later request of another session of the user may have ended this session, so its failed request is forgotten.
   for (const other of access && status < 300 ? facts.failed.keys() : [])
     if (other !== id && claimsOf(facts.tokens.get(other)).sub === claimsOf(access).sub) facts.failed.delete(other);
 };
@@ -65,7 +65,7 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, problems: 
   else if (headers?.dpop) once('of what works once one use succeeds', headers.dpop, token);
 };
 
-/** Any instance that is up answers, and each answer is judged. */
+/** Sends a request to a random running instance. Its answer is judged; it is `null` if there is none. */
 export const send = (asked: Asked) => {
   const arrivedAt = kernel.time;
   internet.requests += 1;
@@ -85,7 +85,7 @@ export const send = (asked: Asked) => {
   return { answer: judged, hangUp };
 };
 export const ask = (asked: Asked) => send(asked).answer;
-/** Resolves when a refresh arrives: at any moment, faults hardly ever meet one. */
+/** Resolves when a refresh arrives, so that a fault can meet one: at a random moment it hardly ever would. */
 export const atRefresh = (): Promise<void> => {
   internet.arrived = Promise.withResolvers();
   return Promise.race([internet.arrived.promise, kernel.sleep(20 * MINUTE)]);
@@ -93,24 +93,24 @@ export const atRefresh = (): Promise<void> => {
 export const askForLogIn = (address: string, account: string, password = '') =>
   ask({ method: 'POST', path: '/auth/login', address, ...json({ account, password }) });
 
-/** Whether a session was ended by a change of its own that was answered by a failure. */
+/** Whether a session was ended by its own request, whose answer was a failure. */
 const isEndedByFailure = (id: string): boolean => {
   const [end, at = Number.POSITIVE_INFINITY] = [facts.ended.get(id), facts.failed.get(id)];
   const isOwn = end?.reason === 'replaced' || end?.reason === 'password-changed';
   return isOwn && end.at >= at && end.at < at + 20 * SECOND;
 };
 
-/** Why an honest user may be out. */
+/** The documented reason for which an honest user may be logged out; `false` if there is none. */
 const excuseOf = (token: string): string | false => {
   const id = sessionOf(token);
   const [end, row, { exp, jti } = {}] = [facts.ended.get(id), sessionRow(id), claimsOf(token)];
   const reason = end?.reason ?? 'silently';
   if (row && isEndedWithAll(row)) return 'it ended: operator';
-  // Its id was made some time before it was stored.
+  // The id has the time at which it was made, some time before the session was stored.
   if (forgotSince(decodeTime(id), decodeTime(id) + 15 * SECOND)) return 'the log-in was forgotten';
   if (facts.touchedByThief.has(id)) return 'touched by a thief';
   if (Number(exp) * SECOND <= kernel.time + SECOND || reason === 'expired') return 'expired';
-  // A tab waits two seconds for the cookie that another one is getting. What one repeats then ends the session for the others. A failure gives no cookie.
+  // A tab waits two seconds for the cookie that another tab is getting, and then repeats the old token, which ends the session. A failure gives no cookie.
   const isLate = row?.previousTokenId === jti && kernel.time > Number(row?.rotatedAt) + 2 * SECOND;
   if (isLate && !facts.failedTokens.has(token)) facts.unanswered.add(id);
   const isOpen = !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id);
@@ -118,7 +118,7 @@ const excuseOf = (token: string): string | false => {
   return reason !== 'silently' && !isEndedByFailure(id) && `it ended: ${reason}`;
 };
 
-/** A browser that has a session shows nobody. */
+/** Judges that a browser with the token of a session shows no user. @param how the event in the trace */
 export const judgeLogOut = (name: string, token: string | undefined, how: string): void => {
   if (token === undefined) return;
   const id = sessionOf(token);

@@ -1,17 +1,17 @@
 import { RULES, type Rule } from './rules.ts';
 
-/** The time and the chance of the simulation, what happens when, and what is told of it. One world at a time. */
+/** The time, the chance and the queue of events of the simulation, and its trace. There is one world at a time. */
 
 export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
 export const START = Date.UTC(2027, 0, 4);
 
-/** Chance that a seed decides, by splitmix32. */
+/** Random numbers that a seed determines, by splitmix32. */
 export class Chance {
   #state: number;
   constructor(seed: number) {
     this.#state = seed;
   }
-  /** From 0, less than 1. */
+  /** A number from 0, less than 1. */
   next = (): number => {
     this.#state = (this.#state + 0x9e3779b9) | 0;
     const once = Math.imul(this.#state ^ (this.#state >>> 16), 0x21f0aaad);
@@ -20,18 +20,18 @@ export class Chance {
   };
   below = (bound: number): number => Math.floor(this.next() * bound);
   between = (low: number, high: number): number => low + this.next() * (high - low);
-  /** Between, evenly in the logarithm: milliseconds as often as days. */
+  /** A number between, with an evenly distributed logarithm: milliseconds are as frequent as days. */
   spread = (low: number, high: number): number => low * (Math.max(high, low) / low) ** this.next();
   happens = (probability: number): boolean => this.next() < probability;
   pick = <Each>(all: readonly Each[]): Each => all[this.below(all.length)] as Each;
   bytes = (size: number): Buffer => Buffer.from(Array.from({ length: size }, () => this.below(256)));
   id = (): string => this.bytes(16).toString('hex');
-  /** Another one, which does not depend on how often this one is asked from now on. */
+  /** Another generator. Its numbers do not depend on how often this one is called afterwards. */
   fork = (): Chance => new Chance(this.below(2 ** 32));
 }
 
 const states: ((chance: Chance) => void)[] = [];
-/** What each world has anew. */
+/** State that each world makes anew. */
 export const perWorld = <State extends object>(make: (chance: Chance) => State): State => {
   const state = make(new Chance(0));
   states.push((chance) => {
@@ -42,21 +42,21 @@ export const perWorld = <State extends object>(make: (chance: Chance) => State):
 };
 
 const realTurn = setImmediate;
-/** Ends after all microtasks. */
+/** Resolves after all microtasks. */
 const turn = () => new Promise<void>((resolve) => realTurn(resolve));
 
-/** What happens later, and then perhaps again and again. */
+/** A timer: `call` runs at the time `at`, and if `every` is above 0, again after each `every` milliseconds. */
 export type Entry = { at: number; call: (() => void) | null; readonly every: number };
-/** The next one is the last. Of those at the same time, the first that came is. */
+/** In descending order of time, so that the next timer is the last entry. Of timers for the same time, the one that was added first runs first. */
 const entries: Entry[] = [];
 const add = (entry: Entry) => void entries.splice(entries.findLastIndex(({ at }) => at > entry.at) + 1, 0, entry);
 
 export const kernel = {
   ...{ seed: 0, time: START, events: 0, isStopped: false },
-  /** Of the service: ids, secrets, `Math.random`. */
+  /** The chance of the service, for ids, secrets and `Math.random`. */
   chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
-  /** Lets the instances of the last world come to their end before, which may set timers. */
+  /** Begins a world. Before, callbacks of the former world run to their end, since they may set timers. */
   async begin(seed: number): Promise<Chance> {
     await turn();
     entries.length = 0;
@@ -71,7 +71,7 @@ export const kernel = {
     return entry;
   },
   sleep: (milliseconds: number) => new Promise<void>((resolve) => void kernel.after(milliseconds, resolve)),
-  /** What is due goes on one at a time, each until nothing more can happen without the next. */
+  /** Runs the due timers one at a time. Before the next one, all microtasks of the former one have run. */
   async run(milliseconds: number): Promise<void> {
     const end = kernel.time + milliseconds;
     for (;;) {
@@ -90,12 +90,12 @@ export const kernel = {
   },
 };
 
-/** What happens in a world, until a rule is broken. */
+/** The trace of a world, and its first violation. */
 export const story = perWorld(() => ({
-  /** The rules that were looked at when there was no excuse. */
+  /** The rules that were judged at least once without an excuse. */
   judged: new Set<Rule>(),
   violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
-  /** Of all that was told, by which two runs of a seed are compared. */
+  /** The hash of all lines of the trace, by which two runs of a seed are compared. */
   hash: 0,
   trace: undefined as ((line: string) => void) | undefined,
 }));
@@ -114,7 +114,7 @@ export const expect = (rule: Rule, holds: boolean, text: () => string = String, 
   story.violation ??= { rule, text: `after ${kernel.events} events: ${rule} (${RULES[rule]}): ${text()}` };
   kernel.isStopped = true;
 };
-/** Waits, and says so when it takes too long. @returns the error, too */
+/** Waits for a promise; it is a violation if that takes longer than `limit` milliseconds. Never rejects. @returns the result, or the error */
 export const within = async <Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) => {
   const isInTime = (holds: boolean) => expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
   const timer = kernel.after(limit, () => isInTime(false));
@@ -124,7 +124,7 @@ export const within = async <Result>(what: string, work: Promise<Result>, limit 
   isInTime(true);
   return { result, error };
 };
-/** Waits for what somebody does, and tells it. @returns the code of the error, if it fails */
+/** Waits for an action, and adds its outcome to the trace. @returns the code of the error, if it fails */
 export const tried = async (what: string, work: Promise<unknown>): Promise<string | undefined> => {
   const { error } = await within(what, work);
   tell(`${what}: ${error ? error.code : 'done'}`);

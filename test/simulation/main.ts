@@ -10,8 +10,8 @@ import type { Options, Result } from './run.ts';
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 /**
- * `from`: seeds that begin with a date, such as 2027-01-31, new ones every day. `mutants`: numbers of faults to plant, one after the other, such as
- * 3-7, each until the first seed that finds it.
+ * `from`: the first seed as a date, such as 2027-01-31, so that every day has new seeds. `mutants`: the numbers of faults to plant one after the other,
+ * such as 3-7; each of them runs until the first seed that finds it.
  */
 const OPTIONS = { seeds: text, seed: text, from: text, minutes: text, days: text, faults: text, mutants: text };
 const { values } = parseArgs({ options: { ...OPTIONS, trace: flag, minimise: flag } });
@@ -40,7 +40,7 @@ const { runWorld } = await import('./run.ts');
 const faults = (values.faults?.split(',') as Fault[] | undefined) ?? ALL_FAULTS;
 const given: Options = { faults, days: Number(values.days ?? 0) };
 
-/** Leaves out what a violation does not need. */
+/** Finds shorter options with the same violation: fewer faults, and fewer days. */
 const minimised = async (seed: number, { violation, days }: Result): Promise<Options> => {
   let least = { ...given, days };
   const attempt = async (smaller: Options): Promise<void> => {
@@ -51,7 +51,7 @@ const minimised = async (seed: number, { violation, days }: Result): Promise<Opt
   return least;
 };
 
-// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
+// This world loads all modules that are loaded on first use, so that no later world depends on the worlds before it.
 await runWorld(0, { faults: ALL_FAULTS, days: 0.02 });
 const begun = process.uptime();
 const idle = new Set(Object.keys(RULES) as Rule[]);

@@ -8,14 +8,14 @@ export const MUTANTS = [...readText('test/simulation/mutants.txt').matchAll(/^(.
 );
 type Mutant = (typeof MUTANTS)[number];
 
-/** @throws Error if there is no such text, or more than one */
+/** The file with the fault. @throws Error if the file does not have the text, or has it more than once */
 export const mutated = ({ name, file, text, by }: Mutant, source = readText(file)): string => {
   const [before = '', after, ...others] = source.split(text);
   if (after === undefined || others.length > 0) throw new Error(`"${name}" needs this text once in ${file}: ${text}`);
   return before + by + after;
 };
 
-/** Before anything of the service is imported. */
+/** Plants a fault in the module that is loaded later. It has to be called before a module of the service is imported. */
 export const plant = (mutant: Mutant): void => {
   const planted = pathToFileURL(ROOT + mutant.file).href;
   registerHooks({

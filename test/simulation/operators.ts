@@ -10,7 +10,7 @@ import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
 import { facts, faultWithin, forgotSince, userNamed } from './world.ts';
 
-/** Operators, who mistype addresses, and other services. */
+/** Operators, who sometimes mistype addresses, and other services that verify access tokens. */
 
 type Name = keyof typeof ACTS;
 const ALL = [...(Object.keys(ACTS) as Name[]), 'disable-user', 'set-email', 'invite'] as const;
@@ -23,12 +23,12 @@ const act = async (name: Name, given: { readonly [member: string]: unknown; body
   return Object(await Promise.race([outcome ?? { code: 'none is up' }, kernel.sleep(MINUTE)]));
 };
 
-/** Any act, about anybody. @returns when what was done is over */
+/** An operator does a random act about a random user. A disabled user is enabled again after `time` milliseconds. */
 export const operate = async (chance: Chance, time: number): Promise<void> => {
   const [user, name] = [database.rows('users').at(chance.below(5)), chance.pick(ALL)];
   if (user === undefined) return;
   const one = (table: 'sessions' | 'identities') => database.rows(table).find(({ userId }) => userId === user.id)?.id;
-  /** Perhaps the address of somebody else, or of nobody. */
+  /** It may be the address of another user, or of no user. */
   const email = `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`;
   const kind = chance.pick([{ emailVerified: true }, { final: true }, { sendLink: true }, {}]);
   const body = { email, attributes: {}, handOver: chance.happens(0.5), reason: 'an exercise', ...kind };
@@ -41,7 +41,7 @@ export const operate = async (chance: Chance, time: number): Promise<void> => {
   while ((await act('enable-user', ids)).code) await kernel.sleep(5 * SECOND);
 };
 
-/** Everybody is disabled, and tries to log in. */
+/** An operator disables each user, who then tries to log in. */
 export const disableAll = async (): Promise<void> => {
   for (const person of people) {
     await act('disable-user', { id: userNamed(person.name)?.id });
@@ -49,7 +49,7 @@ export const disableAll = async (): Promise<void> => {
   }
 };
 
-/** Another service asks for each session that ends, by its last token, in both ways. */
+/** Another service checks the last access token of an ended session in both ways: at the gateway, and in the list of ended sessions. */
 const judgeEnd = async (id: string, token: string, delay: number): Promise<void> => {
   const endedAt = kernel.time;
   await kernel.sleep(delay);
@@ -71,6 +71,6 @@ database.watch('endedSessions', ({ after }) => {
   if (!after) return;
   const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token).sub === after.userId;
   const [, token] = [...facts.tokens].find(isOf) ?? [];
-  // The last access token lives for a minute more.
+  // 14 minutes later, the last access token may still be valid for a minute.
   if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);
 });

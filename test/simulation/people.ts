@@ -5,9 +5,9 @@ import { DAY, expect, kernel, MINUTE, SECOND, tell, tried, within } from './kern
 import { BASE } from './requests.ts';
 import { openTab } from './tab.ts';
 import { mailedCode, type Person, passwordOf, request, sendTwice, visit } from './visitor.ts';
-import { hasPassword, horizon, hotOf, lettersTo, userNamed, world } from './world.ts';
+import { hasPassword, horizon, lettersTo, often, userNamed, world } from './world.ts';
 
-/** What somebody does, one thing after the other, until the world ends. */
+/** A person does one thing after the other until the world ends. */
 export const live = async (person: Person): Promise<void> => {
   const { chance, browsers, name } = person;
   for (let isKnown = false; !world.isOver; ) {
@@ -20,7 +20,7 @@ export const live = async (person: Person): Promise<void> => {
   tell(`${name} is done`);
 };
 
-/** Who chooses no password adds a passkey. */
+/** Registers a person. A person without a password adds a passkey. @returns whether there is an account */
 const register = async (person: Person, browser: Browser): Promise<boolean> => {
   const { auth } = await visibleTab(person, browser);
   const [username, [password]] = [person.name, person.passwords];
@@ -47,7 +47,7 @@ const visibleTab = async ({ chance }: Person, browser: Browser): Promise<Tab> =>
   return tab;
 };
 
-/** What happens to browsers: tabs come and go, laptops sleep, lines break. */
+/** Events of browsers: tabs are opened and closed, laptops sleep, connections break. */
 const EVENTS: Readonly<Record<string, (browser: Browser, some: readonly Tab[], person: Person) => unknown>> = {
   async open(browser) {
     browser.wake();
@@ -81,14 +81,14 @@ const disturb = async (person: Person, browser: Browser): Promise<void> => {
   tell(`${browser.name}: ${name}`);
 };
 
-/** With and without a session. */
+/** Acts that a person does with or without a session. */
 const ACTS: Readonly<Record<string, (person: Person, browser: Browser, auth: AuthClient) => Promise<unknown>>> = {
   visit: (person, browser) => visit(person, browser),
   mail: (person, browser) => visit(person, browser, person.chance.pick(lettersTo(person.name))),
   request,
   adopt: (...given) => request(...given, 'adopt'),
 };
-/** With one: who has none logs in. */
+/** Acts that need a session. A person who has none logs in instead. */
 const OF_SESSION: typeof ACTS = {
   ask: (_person, _browser, auth) => auth.fetch(`${BASE}/users/me`),
   others: (_person, _browser, auth) => auth.sessions.endOthers(),
@@ -102,13 +102,13 @@ const OF_SESSION: typeof ACTS = {
 const ALL = Object.entries({ ...ACTS, ...OF_SESSION });
 const act = async (person: Person, browser: Browser): Promise<void> => {
   const { auth } = await visibleTab(person, browser);
-  const [name, run] = person.chance.happens(0.5) ? hotOf(ALL) : person.chance.pick(ALL);
+  const [name, run] = often(person.chance, ALL);
   if (name in OF_SESSION && auth.user === null) await logIn(person, browser, auth);
   else if (name in OF_SESSION) await tried(`${browser.name}: ${name}`, run(person, browser, auth));
   else await run(person, browser, auth);
 };
 
-/** Who cannot log in registers anew. */
+/** Logs a person in. If that fails, the person tries to register again, and may visit the pages. */
 const logIn = async (person: Person, browser: Browser, auth: AuthClient): Promise<void> => {
   const { name: account, chance } = person;
   const [password, recoveryCode] = [passwordOf(person), chance.pick(person.recoveryCodes)];
@@ -120,7 +120,7 @@ const logIn = async (person: Person, browser: Browser, auth: AuthClient): Promis
     if (wasRight && isRight()) expect('the password works', code !== 'AUTH_CREDENTIALS_INVALID', () => account);
   } else if (recoveryCode) await sendTwice(browser, '/auth/login', { account, password: recoveryCode });
   await kernel.sleep(chance.spread(SECOND, MINUTE));
-  // A new device needs the code of a mail as well, which does not say which password was right.
+  // On a new device, a code by mail is needed as well, even if the password was wrong.
   if (code === 'AUTH_SECOND_FACTOR_REQUIRED')
     code = await tried(
       `${account} types a code`,

@@ -9,24 +9,24 @@ import { ecdsa } from '../support/forgeries/forge.ts';
 import { type Chance, kernel, perWorld, START } from './kernel.ts';
 
 /**
- * Imported before anything of the service: gives the whole process the time and the chance of the kernel, and carries out at once what would
- * take real time elsewhere (files, WebCrypto). What waits for the machine all the same would make a run depend on how busy the machine is.
+ * Imported before any module of the service: gives the whole process the time and the chance of the kernel, and executes operations synchronously that
+ * would otherwise take real time (files, WebCrypto). Any remaining wait for the machine would make a run depend on how busy the machine is.
  */
 
 type Kept = { readonly file: string; readonly growth: () => number };
-/** Maps and sets that the service makes while it is loaded. */
+/** The maps and sets that modules of the service make while they are loaded. */
 export const keptByModules: Kept[] = [];
 export const watch = perWorld(() => ({
-  /** Where such waits began, by the numbers of their resources, and those of which more was heard. */
+  /** `begun`: where each asynchronous resource of Node.js was made; `waits`: those of them whose callbacks have run. */
   begun: new Map<number, Error>(),
   waits: new Set<string>(),
-  /** Maps and sets that an instance makes while it is composed: it keeps them. */
+  /** The maps and sets that an instance makes while it is composed; `null` at other times. */
   kept: null as Kept[] | null,
 }));
 watch.kept = keptByModules;
 createHook({
   trackPromises: false,
-  /** Node's own resources have names in capitals, and of these the ends of streams wait for nothing real. What is done at once calls nobody back. */
+  /** Resources of Node.js have types in capital letters. Those of streams do not wait for the machine. */
   init(id, type) {
     if (/^(?!STREAM_)[A-Z_]+$|^Timeout$/.test(type)) watch.begun.set(id, new Error(type));
   },
@@ -64,7 +64,7 @@ const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSign
     signal?.addEventListener('abort', abort);
   });
 
-/** Stores of random bytes outlive a world: one that is filled again must not take from the chance of the next world. */
+/** The chance for each buffer of random bytes. Such a buffer outlives a world, so filling it again must not use the chance of the next world. */
 const stores = new WeakMap<object, Chance>();
 const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
   const chance = stores.get(view) ?? kernel.chance.fork();
@@ -72,7 +72,7 @@ const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
   chance.bytes(view.byteLength).copy(new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength));
   return view;
 };
-/** Keys stay as Node has them. Jose makes its own of these. */
+/** The keys of this WebCrypto are KeyObjects of Node.js. jose makes CryptoKeys of its own from them. */
 const bytesOf = (buffer: Buffer) => new Uint8Array(buffer).buffer;
 const subtle = {
   digest: async (name: string, data: Uint8Array) => bytesOf(crypto.hash(name.replace('-', ''), data, 'buffer')),

@@ -1,14 +1,14 @@
 import { decodeObject } from '../../src/adapters/crypto/jws.ts';
 import { kernel, SECOND } from './kernel.ts';
 
-/** What is asked and answered, and the tokens in it. */
+/** Requests, answers, and the tokens in them. */
 
 export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'];
 export const REFRESH = '/auth/refresh-token';
 
 type Texts = Readonly<Record<string, string>>;
 export type Asked = { readonly method: string; readonly path: string; readonly address: string } & Sent;
-/** `origin`: `null` for a page of the service itself. */
+/** `origin` is `null` if the request comes from a page of the service itself. */
 export type Sent = { readonly headers?: Texts; readonly body?: string | undefined; readonly origin?: string | null };
 export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
 export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });

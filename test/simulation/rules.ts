@@ -1,4 +1,4 @@
-/** What has to hold, and where the sentence stands. */
+/** The rules, each with the document that states it. */
 export const RULES = {
   'nobody is logged out but for a documented reason': 'ADR 0002, 0003, 0005',
   'a request that failed can be repeated': 'ADR 0003',

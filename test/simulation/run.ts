@@ -12,7 +12,7 @@ import { steal } from './thief.ts';
 import { allBrowsers, type Person, passwordOf, people } from './visitor.ts';
 import { horizon, world } from './world.ts';
 
-/** One world, from its beginning to the judgement in the end. */
+/** Runs one world, from its beginning to the judgement at its end. */
 
 /** `days`: 0 for what the seed decides. */
 export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly trace?: typeof story.trace };
@@ -23,7 +23,7 @@ const start = async (): Promise<void> => {
   await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
 };
 
-/** All faults end. */
+/** Ends all faults, and judges that everybody can log in within a minute. */
 const repair = async (): Promise<void> => {
   world.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
@@ -35,7 +35,7 @@ const repair = async (): Promise<void> => {
   const logIn = async (person: Person): Promise<void> => {
     const answer = await askForLogIn('10.8.8.8', person.name, passwordOf(person));
     if (answer && answer.status < 500) answered += 1;
-    // An instance may be starting.
+    // Tried again, since the instance may be starting.
     else kernel.after(5 * SECOND, () => void logIn(person));
   };
   for (const person of people) void logIn(person);
@@ -44,20 +44,20 @@ const repair = async (): Promise<void> => {
   await kernel.run(20 * MINUTE);
 };
 
-/** By how many entries maps and sets may have grown when all is quiet, by the files of src that make them; none in others. */
+/** By how many entries a map or set may have grown at the end of a world, by the file of src that makes it. In other files, none may have grown. */
 const BOUNDS: { readonly [file: string]: number } = {
   'adapters/crypto/jws.ts': 5_000,
   'adapters/limits/counts.ts': 200_000,
   'adapters/http/request/client.ts': 1_000,
   'application/login/refused-login-counter.ts': 5_000,
-  // Kinds of lines, methods, routes, webhooks.
+  // Their keys are kinds of lines, methods, routes, and webhooks.
   'adapters/http/logging/log-sampling.ts': 20,
   'adapters/http/stages/arrival.ts': 4,
   'adapters/http/stages/dispatch.ts': 200,
   'application/webhooks/deliver-webhooks.ts': 1,
 };
 
-/** What has to hold in the end. */
+/** Judges the rules that have to hold at the end of a world. */
 const judgeEnd = async (): Promise<void> => {
   for (const { name, tabs } of allBrowsers()) {
     const users = new Set([...tabs].map((tab) => tab.auth.user?.username));
@@ -66,7 +66,7 @@ const judgeEnd = async (): Promise<void> => {
   }
   const mails = () => database.rows('outbox').length;
   const hooks = () => database.rows('deliveries').filter(({ isWaiting }) => isWaiting).length;
-  // Retries take hours.
+  // Mails and events that have failed often are tried again only hours later.
   for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(HOUR);
   expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
   expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);

@@ -19,7 +19,7 @@ import { watch } from './process.ts';
 import { type Answer, APPLICATION, type Asked, BASE } from './requests.ts';
 import { facts, faultWithin, forgotSince, world } from './world.ts';
 
-/** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
+/** Instances of the service with all stages of a request, and the servers that they share beside the database. */
 
 /** How often what is outside fails, and its replies are lost. */
 export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
@@ -64,7 +64,7 @@ const senderFor: Given['senderFor'] = async () => async (message) => {
   return { status: 204, retryAfter: 0 };
 };
 
-/** It believes everybody: the code that it sends back is who has logged in. */
+/** An identity provider without log-ins: the code in its answer is the name of the user. */
 export const PROVIDER = { url: 'https://acme.example', callback: '/auth/oidc/acme/callback' };
 const providers: Given['providers'] = new Map([
   [
@@ -118,7 +118,7 @@ export const problemsOf = ({ service }: Instance, { method, path }: Asked, answe
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 export const instances = perWorld((): Instance[] => []);
 
-/** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
+/** Milliseconds. With the service's own 5 seconds, half of all events of the simulation would be polls. */
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];
 
 export const openInstance = async () => {
@@ -140,7 +140,7 @@ export const openInstance = async () => {
   for (const sender of [service.mail, service.webhooks]) void sender?.deliver(stop.signal, POLLS);
   return {
     ...{ line, service, kept },
-    /** The process is gone: nothing that it would do happens any more. */
+    /** Ends the process at once: none of its code has an effect any more. */
     kill(): void {
       line.isDead = true;
       close();
@@ -150,7 +150,7 @@ export const openInstance = async () => {
   };
 };
 
-/** The answer is `null` if the process dies or the client hangs up before. */
+/** Gives a request to the HTTP handler of an instance. The answer is `null` if the process is killed, or the client hangs up before. */
 const requestOver = (handle: RunningService['http']['request'], signal: AbortSignal, asked: Asked) => {
   const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
@@ -160,7 +160,7 @@ const requestOver = (handle: RunningService['http']['request'], signal: AbortSig
   const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
   const incoming = Object.assign(new IncomingMessage(socket), head);
   for (const part of body === undefined ? [null] : [body, null]) incoming.push(part);
-  // Node would ask the real time, and keep it by a real timer.
+  // Without a header Date, for which Node.js would use the real time and a real timer.
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket);
   const answer = new Promise<Answer | null>((resolve) => {

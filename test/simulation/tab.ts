@@ -6,9 +6,9 @@ import { judgeLogOut } from './internet.ts';
 import { kernel, tell } from './kernel.ts';
 import { APPLICATION, BASE, sessionOf } from './requests.ts';
 
-/** Tabs that run the client as it is served, and what the page of the device's key runs. */
+/** Tabs that run the client and the page of the device's key, as the service serves them. */
 
-/** A module over the globals of its realm, which returns what it exports. */
+/** A built module as a function, which runs it over the globals of a realm, and returns its exports. */
 const programOf = (file: string) => {
   const code = readText(`client/dist/${file}`)
     .replaceAll('import.meta.url', 'location.href')
@@ -26,7 +26,7 @@ export const openTab = (browser: Browser): Tab => {
   const window = new EventTarget();
   const waiting: (() => void)[] = [];
   let [isFrozen, isClosed, session] = [false, false, ''];
-  /** Now, or when the machine is awake and the page is not frozen any more. */
+  /** Runs a callback now, or if the machine sleeps or the page is frozen, afterwards. */
   const run: parts.Later = (call) => {
     if (isFrozen || browser.isAsleep()) waiting.push(call);
     else if (!isClosed) call();
@@ -43,7 +43,7 @@ export const openTab = (browser: Browser): Tab => {
     const { status, headers, body } = await send(request.method, request.url.slice(BASE.length), sent);
     return new Response([204, 304].includes(status) ? null : body, { status, headers });
   };
-  /** What pages and frames have alike. */
+  /** The globals that pages and frames have in common. */
   const common = {
     ...{ fetch, MessageChannel: parts.messageChannel(later), console: { error: () => undefined } },
     setTimeout: (call: Call, delay?: number, ...given: unknown[]) => setTimeout(() => run(() => call(...given)), delay),
@@ -70,7 +70,7 @@ export const openTab = (browser: Browser): Tab => {
       if (!isFrozen) goOn();
       const isTurned = document.hidden !== hidden;
       document.hidden = hidden;
-      // It bubbles from the document, and the client listens at the window.
+      // The event bubbles from the document to the window, where the client listens.
       if (isTurned) happens('visibilitychange');
       isFrozen = freezes;
     };
@@ -92,13 +92,13 @@ export const openTab = (browser: Browser): Tab => {
   return tab;
 };
 
-/** The part of IndexedDB that the page of the key uses. */
+/** The part of IndexedDB that the page of the device's key uses. */
 const openKeys = (browser: Browser, later: parts.Later) => {
-  const { chance, keys } = browser;
+  const { chance, keys, line } = browser;
   const request = (work: () => unknown) => {
     const made = { result: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
     later(() => {
-      if (chance.happens(browser.keyFaults)) return made.onerror();
+      if (chance.happens(line.keyFaults)) return made.onerror();
       made.result = work();
       made.onsuccess();
     });
@@ -111,7 +111,7 @@ const openKeys = (browser: Browser, later: parts.Later) => {
   return request(() => ({ close: () => undefined, transaction: () => ({ objectStore: () => store }) }));
 };
 
-/** Frames with the page of the key, which proves what it is asked to. */
+/** A document whose frames run the page of the device's key. */
 const framesOf = (common: object, send: Browser['send'], later: parts.Later, happens: Happens) => {
   const hears = new Map<parts.Frame, Hear>();
   const load = async (frame: parts.Frame): Promise<void> => {

@@ -5,11 +5,11 @@ import { claimsOf, isLive, REFRESH, sessionOf, tokenIn, tokensOf } from './reque
 import { allBrowsers, passwordOf, people, personOf, visit } from './visitor.ts';
 import { facts, faultWithin, forgotSince, horizon, lettersTo, sessionRow, userNamed, world } from './world.ts';
 
-/** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
+/** Milliseconds within which the thief and the owner may take turns: the race window, and some time for rounding. */
 const WINDOW = 12 * SECOND;
 const ADDRESS = '203.0.113.66';
 
-/** What thieves do. */
+/** The attacks of a thief. */
 const WAYS = [
   /** Tries passwords from many networks at once. */
   async (chance: Chance) => {
@@ -18,7 +18,7 @@ const WAYS = [
     const compared = (await Promise.all(attempts)).filter((answer) => answer?.status === 401).length;
     expect('guesses of a password are limited', compared <= 52, () => `${compared} of ${account}`, faultWithin());
   },
-  /** Has copied a request that reads, and sends it again as it was. */
+  /** Has copied a GET request, and sends it again unchanged. */
   async (chance: Chance) => {
     const copied = internet.lastRead;
     await kernel.sleep(chance.spread(10, horizon() / 12));
@@ -41,7 +41,7 @@ const WAYS = [
   async (chance: Chance) => {
     const owner = chance.pick(people);
     const isGuarded = (): boolean => {
-      // Some mail may be late.
+      // With `while-mail-works`, no code is needed while a mail has waited for some minutes.
       const isLate = database.rows('outbox').some(({ createdAt }) => Number(createdAt) < kernel.time - 4 * MINUTE);
       const opens = world.newDeviceCode === 'off' || (world.newDeviceCode === 'while-mail-works' && isLate);
       return Boolean(userNamed(owner.name)?.emailVerifiedAt) && !opens;
@@ -52,7 +52,7 @@ const WAYS = [
     const excuse = !(wasGuarded && isGuarded()) && 'no code is needed';
     expect('on a new device a password alone opens no session', answer?.status !== 200, () => owner.name, excuse);
   },
-  /** Copies a cookie, and renews it for as long as that works. */
+  /** Copies the cookie of a refresh token, and refreshes with it as long as that works. */
   async (chance: Chance) => {
     const cookie = chance.pick(allBrowsers()).token();
     if (cookie === undefined) return;

@@ -14,14 +14,14 @@ import { ask } from './internet.ts';
 import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, tried, within } from './kernel.ts';
 import { type Answer, BASE, json, REFRESH } from './requests.ts';
 import { instances, PROVIDER } from './service.ts';
-import { hasPassword, type Letter, lettersTo, userNamed, world } from './world.ts';
+import { hasPassword, type Letter, lettersTo, often, userNamed, world } from './world.ts';
 
-/** People, and what they type: into forms of the pages of the service, without scripts, and into requests of the API. */
+/** People, and the values that they send: in forms of the service's pages, without scripts, and in requests of the API. */
 
 export type Person = ReturnType<typeof personOf>;
 export const personOf = (name: string, number: number, chance: Chance) => ({
   ...{ name, chance, secrets: ['JBSWY3DPEHPK3PXP'], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
-  /** All that they have ever chosen. */
+  /** All passwords that the person has ever chosen. */
   passwords: world.needsPasswords || number % 2 > 0 ? [`correct horse ${name}`] : [],
   browsers: Array.from({ length: world.browsers }, (_, at) => {
     const [own, skew] = [chance.fork(), chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY])];
@@ -32,15 +32,15 @@ export const people = perWorld((chance) =>
   ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people).map((name, at) => personOf(name, at, chance.fork())),
 );
 export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
-/** The one that counts now, if they have chosen it; or none. */
+/** The person's present password; if another person has set it, the first one that this person chose; an empty text without any. */
 export const passwordOf = ({ name, passwords }: Person): string =>
   passwords.find((each) => hasPassword(userNamed(name), each)) ?? passwords[0] ?? '';
-/** The last one. */
+/** The last code in the person's mails. */
 export const mailedCode = ({ name }: Pick<Person, 'name'>): string =>
   lettersTo(name)
     .flatMap(({ text }) => /^\d{8}$/m.exec(text) ?? [])
     .at(-1) ?? '';
-/** What the server of an application, or a page, sends twice when it gets no answer. */
+/** Sends a request twice at the same time, as a client may do that has got no answer. */
 export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
@@ -54,7 +54,7 @@ const optionsAt = async (post: Post, path: string) =>
   JSON.parse((await within(path, post(path))).result || '{}').data ?? { challenge: 'none' };
 /** Routes that take a code of the authenticator app. Others take one of a mail. */
 const OF_APP = ['confirm-totp', 'second-factor', 'step-up'];
-/** What is typed into a field, or done by the browser for it. */
+/** The value of each field, which the person types, or the browser makes. */
 const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
   account: ({ person }) => person.name,
   username: ({ person }) => person.name,
@@ -79,7 +79,7 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
     if (isNew) keys.push(own);
     return JSON.stringify(isNew ? own.create(given) : (chance.pick(keys) ?? own).get(given));
   },
-  /** Who comes from the former system, which vouches for them. */
+  /** An assertion of the former system about the person. */
   assertion({ person: { chance, name } }) {
     const iat = Math.floor(kernel.now() / SECOND);
     const claims = { aud: BASE, sub: userNamed(name)?.id, jti: chance.id(), iat, exp: iat + 60 };
@@ -92,7 +92,7 @@ const typed = async (trip: Trip, form: Form, names: readonly string[]): Promise<
   const wrong = trip.person.chance.happens(0.1) ? trip.person.chance.pick(names) : undefined;
   return wrong === undefined ? fields : { ...fields, [wrong]: `${fields[wrong]}x` };
 };
-/** What somebody remembers of what they have sent, and of the answer. */
+/** A person remembers recovery codes of the answer, and the secrets and passwords that were sent. */
 const remember = (person: Person, fields: Fields, answer = ''): void => {
   const codes = answer.match(/(?<=[">])[0-9A-Z-]{29}(?=["<])/g);
   if (codes) person.recoveryCodes = codes;
@@ -100,14 +100,14 @@ const remember = (person: Person, fields: Fields, answer = ''): void => {
   if (fields.newPassword) person.passwords.push(fields.newPassword);
 };
 
-/** Of the app that everybody has. */
+/** The PKCE verifier of the app that all people have. */
 const VERIFIER = 'v'.repeat(43);
 const TO_APP = new URLSearchParams({
   to: `${ALL_ROUTES.APP_LINKS}?code_challenge=${hash('sha256', VERIFIER, 'base64url')}`,
 });
 const PATHS = Object.values(PAGES).map(({ path }) => (path === PAGES.app.path ? `${path}?${TO_APP}` : path));
 
-/** Goes to a path, and where the answer leads, also over a provider. */
+/** Requests a path, and follows redirects, also those to the provider and to the app. @returns the last answer */
 const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<Answer | undefined> => {
   const { person, browser } = trip;
   const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
@@ -129,7 +129,7 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   return next.startsWith('/auth/') && hops < 6 ? go(trip, next, undefined, hops + 1) : answer;
 };
 
-/** Fills in one of the forms that a page shows, and sends it, with one click or two. */
+/** Fills in one of the forms of a page, and sends it once or, by a double click, twice. */
 const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined> => {
   const [{ person }, { chance }] = [trip, trip.person];
   const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
@@ -146,7 +146,7 @@ const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined>
 };
 
 const linkIn = (letter?: Letter) => /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(letter?.text ?? '') ?? [];
-/** @param letter whose link is opened */
+/** A person opens the link of a mail, or a random page, and sends some forms there. */
 export const visit = async (person: Person, browser: Browser, letter?: Letter): Promise<void> => {
   const { chance } = person;
   const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] = linkIn(letter);
@@ -162,14 +162,14 @@ export const visit = async (person: Person, browser: Browser, letter?: Letter): 
 };
 
 const TAGS: readonly string[] = ['tokens', 'sessions', 'users', 'factors', 'account'];
-/** Their rows have ids by which users name them. */
+/** Tables whose rows have ids that requests name. */
 const NAMED = ['sessions', 'factors', 'passkeys', 'identities'] as const;
-/** A request of the API by the client, half of the time one that opens a session. @param wanted the name of its route */
+/** The client sends a request to a random route of the API, half of the time one that opens a session. @param wanted the name of a certain route */
 export const request = async (person: Person, browser: Browser, auth: AuthClient, wanted = ''): Promise<void> => {
   const { chance, name } = person;
   const all = instances[0]?.service.routes.filter((each) => isDescribed(each) && TAGS.includes(each.tag)) ?? [];
   const opening = all.filter(({ cookie }) => cookie.writes === 'opens');
-  const route = all.find((each) => each.name === wanted) ?? chance.pick(chance.happens(0.5) ? opening : all);
+  const route = all.find((each) => each.name === wanted) ?? often(chance, chance.happens(0.5) ? opening : all);
   if (route.path === REFRESH) return;
   const textOf = async (path: string, init: RequestInit) => (await auth.fetch(BASE + path, init)).text();
   const post: Post = (path) => textOf(path, { method: 'POST' });

@@ -1,9 +1,9 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
-/** What a world is like, and what has happened to its sessions and mails. */
+/** The properties of a world, and facts about its sessions and mails that rules need. */
 
 export const world = perWorld((chance) => ({
   ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
@@ -12,38 +12,39 @@ export const world = perWorld((chance) => ({
   ...{ newDeviceCode: chance.pick(['off', 'on', 'while-mail-works']), needsPasswords: chance.happens(0.5) },
   isOver: false,
 }));
-/** What happens more often in this world. Seeds that follow each other have all. */
-export const hotOf = <Each>(all: readonly Each[]): Each => all[kernel.seed % all.length] as Each;
+/** Any entry; half of the time the one that is frequent in this world. Consecutive seeds have different ones. */
+export const often = <Each>(chance: Chance, all: readonly Each[]): Each =>
+  chance.happens(0.5) ? (all[kernel.seed % all.length] as Each) : chance.pick(all);
 export const horizon = (): number => world.days * DAY;
 
 export type Letter = { readonly id?: string; readonly to: string; readonly text: string };
 export const facts = perWorld(() => ({
   /** When the last fault ended; `Infinity` while there is one. */
   lastFault: Number.NEGATIVE_INFINITY,
-  /** When fail-overs forgot commits. */
+  /** The times of fail-overs that have lost commits. */
   forgotten: [] as number[],
   /** When and why sessions ended, by their ids. */
   ended: new Map<string, { readonly at: number; readonly reason: string; readonly isBound: boolean }>(),
   touchedByThief: new Set<string>(),
-  /** Sessions with an answer that was lost on its way, or with an instance. */
+  /** Sessions of which an answer was lost, on its way or because an instance was killed. */
   unanswered: new Set<string>(),
-  /** Tokens of refreshes that were answered by a failure, which has to leave no trace. */
+  /** The tokens of refreshes that were answered by a failure, which has to leave the session unchanged. */
   failedTokens: new Set<string | undefined>(),
-  /** When changes by sessions arrived that were answered by a retryable failure. */
+  /** For each session whose last change was answered by a failure, when the request arrived. */
   failed: new Map<string, number>(),
   /** The last access token of each session. */
   tokens: new Map<string, string>(),
-  /** When browsers got answers to refreshes of a session. */
+  /** For each session, when browsers got answers to its refreshes. */
   refreshes: new Map<string, number[]>(),
-  /** Mails, as they came; without an id, what an operator has handed over. */
+  /** Mails in the order of their arrival. A link that an operator has handed over is a letter without an id. */
   letters: [] as Letter[],
-  /** When the mail server refused mails last, by their ids. */
+  /** When the mail server last failed to accept each mail, by their ids. */
   refused: new Map<unknown, number>(),
 }));
 
 export const lettersTo = (name: string) => facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
 
-/** Excuses. */
+/** Excuses: `false`, or a text that says why a rule need not hold. */
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>
   facts.forgotten.some((at) => at >= time && at <= until) && 'forgotten';
 export const faultWithin = (milliseconds: number = MINUTE) =>
@@ -53,7 +54,7 @@ export const sessionRow = (id: string) => database.rows('sessions').find((row) =
 export const userNamed = (name: string) => database.rows('users').find(({ username }) => username === name);
 export const hasPassword = (user: Row | undefined, password: string): boolean =>
   String(user?.passwordHash).endsWith(`:${password}`);
-/** Such a session is removed some time later. */
+/** Whether an operator has ended the session with all others. Its row is removed some time later. */
 export const isEndedWithAll = (row: Row): boolean =>
   database.rows('massEndings').some((ending) => isEndedBy(row as unknown as Session, ending as unknown as MassEnding));
 

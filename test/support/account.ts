@@ -11,7 +11,7 @@ import type { MessageDraft } from '../../src/domain/message.ts';
 import { ADA } from './application.ts';
 import { applicationWithMail, tokenIn } from './mail/sender.ts';
 
-/** Ada's address, as it is stored. */
+/** Ada's address in its stored form. */
 export const EMAIL = 'ada@example.org';
 export const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
 export const ORIGIN: Origin = { userAgent: 'a laptop', address: '192.0.2.0/24', requestId: 'a request' };
@@ -22,10 +22,10 @@ export const WRONG_PASSWORD = { code: 'AUTH_CREDENTIALS_INVALID' };
 /** An access token whose session has ended, or whose account is disabled. */
 export const ENDED = { code: 'AUTH_TOKEN_INVALID' };
 
-/** An event in short: its kind, and why a session ended. */
+/** An event as a short text: its kind, and the reason for the end of a session. */
 export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
 
-/** Ada, registered with one session in an application that sends mail, and what is stored about her. */
+/** Registers Ada, with one session, in an application that sends mail. */
 export const registeredAda = async (given: { readonly mailNotices?: readonly NoticeGroup[] } = {}) => {
   const mailNotices = new Set(given.mailNotices ?? NOTICE_GROUPS);
   const app = { ...applicationWithMail({ mailNotices }), mailNotices };
@@ -40,11 +40,11 @@ export const registeredAda = async (given: { readonly mailNotices?: readonly Not
     about,
     /** Everything that is stored about Ada. */
     ofAda,
-    /** What happened to Ada, the latest first. */
+    /** Ada's events in short, the latest first. */
     happened: async () => (await ofAda()).events.map(inShort),
-    /** What waits to be sent. */
+    /** The messages to Ada that wait to be sent. */
     pending: async () => (await ofAda()).messages.map(({ kind, to }) => `${kind} to ${to}`),
-    /** What the live links are for. */
+    /** The purposes of Ada's valid links. */
     purposes: async () => (await ofAda()).links.map(({ purpose }) => purpose).sort(),
     /** Sends a message about Ada. @returns the token of a link in it. */
     linkIn: async (draft: Omit<MessageDraft, 'userId'>, purpose: LinkPurpose): Promise<string> => {
@@ -55,7 +55,7 @@ export const registeredAda = async (given: { readonly mailNotices?: readonly Not
       return tokenIn(mails.at(-1) ?? { text: 'nothing' }, purpose);
     },
     logIn: (password = ADA.password) => app.login({ account: ADA.username, password }),
-    /** Stores another hash, as others do meanwhile. @param isNew whether it is of another password. */
+    /** Stores a password hash, as a concurrent request would. @param isNew whether the password is another one */
     setPassword: async (password: string, { isNew }: { readonly isNew: boolean }) => {
       const passwordHash = await app.hasher.hash(password);
       await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: isNew, now: app.clock.now() });
@@ -89,7 +89,7 @@ export const NOTHING = {
   devices: [],
 };
 
-/** Dependencies whose transactions are audited, and the audit. */
+/** Dependencies whose transactions add their events to `audit`. */
 export const audited = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
   const { transactions } = storageWithListeners(deps, { onEvents: (events) => audit.push(...events) });

@@ -29,7 +29,7 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
 
-/** Those of SPEC. */
+/** The limits of SPEC "Password handling". */
 const PASSWORD_LIMITS = { minLength: 8, maxBytes: 72 };
 
 /** The input of a registration. */
@@ -40,7 +40,7 @@ const SECRETS = {
   factors: factorSecrets([Buffer.alloc(32, 1)]),
 };
 
-/** The use cases with adapters in memory and a fixed clock. `given` overrides adapters; given stores are not changed together. */
+/** The use cases over adapters in memory, with a fixed clock. @param given replaces adapters. Stores among them are not changed in one transaction. */
 export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 'secrets'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
@@ -86,7 +86,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
   };
 };
 
-/** The same log-in, of a user without a second factor. */
+/** A log-in whose result is always a session, for users without a second factor. */
 const opening =
   <Given extends unknown[]>(logIn: (...given: Given) => Promise<LoginResult>) =>
   async (...given: Given) => {
@@ -95,7 +95,7 @@ const opening =
     return result;
   };
 
-/** The same function, which rejects once after `failNext`. */
+/** A function that works as `work` does, but rejects once after `failNext`. */
 export const unreliable = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {
   let failing = false;
   const attempt = async (...given: Given): Promise<Result> => {
@@ -112,6 +112,6 @@ export const unreliable = <Given extends unknown[], Result>(work: (...given: Giv
   });
 };
 
-/** The reasons of those promises that were rejected. */
+/** The reasons of the promises that are rejected. */
 export const rejections = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(promises)).flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));

@@ -1,7 +1,7 @@
 import { oneTimePassword } from '../../src/adapters/crypto/secrets.ts';
 import { acceptedSteps } from '../../src/domain/second-factor.ts';
 
-/** The code that an app shows. @param now epoch milliseconds. */
+/** The code that an authenticator app shows. @param now epoch milliseconds */
 export const codeAt = (secret: string, now: number): string => {
   const [present = 0] = acceptedSteps(now);
   return oneTimePassword(secret, present);

@@ -3,7 +3,7 @@ import { isoCBOR } from '@simplewebauthn/server/helpers';
 
 type CBORType = Parameters<typeof isoCBOR.encode>[0];
 
-/** What an authenticator is, and how a test makes it misbehave. */
+/** Properties of a simulated authenticator and its browser, with which tests also make them misbehave. */
 export type AuthenticatorOptions = {
   readonly rpId?: string;
   readonly origin?: string;
@@ -13,9 +13,9 @@ export type AuthenticatorOptions = {
   readonly isBackedUp?: boolean;
   readonly crossOrigin?: boolean;
   readonly aaguid?: string;
-  /** The next counter. Without it, it counts from 1. */
+  /** The signature counter. By default, it counts uses from 1. */
   readonly counter?: number;
-  /** What the client data say. */
+  /** The member `type` of the client data. */
   readonly type?: string;
   readonly key?: KeyObject;
   readonly userHandle?: string;
@@ -27,7 +27,7 @@ const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(da
 const cbor = (value: CBORType): Buffer => Buffer.from(isoCBOR.encode(value));
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64url'));
 
-/** A key of ES256 or Ed25519 as COSE writes it (RFC 9053 §7). */
+/** Encodes a key of ES256 or Ed25519 as a COSE key (RFC 9053 §7). */
 export const coseKey = (key: KeyObject): Buffer => {
   const { kty, x = '', y = '' } = key.export({ format: 'jwk' });
   const ofCurve = [-2, bytesOf(x)] as const;

@@ -1,7 +1,7 @@
 import { compact, ecdsa, type Json, type Signer } from './forgeries/forge.ts';
 import { testKeyPair } from './keys.ts';
 
-/** The key of a browser in software, as Device Bound Session Credentials use it. */
+/** A software key in place of the key that a browser keeps for Device Bound Session Credentials. */
 export const browserKey = () => {
   const { privateKey, publicKeys } = testKeyPair();
   const { kty, crv, x, y } = publicKeys[0]?.export({ format: 'jwk' }) ?? {};
@@ -11,7 +11,7 @@ export const browserKey = () => {
   return {
     privateKey,
     jwk,
-    /** As the service stores it. */
+    /** The public key in the form in which the service stores it. */
     key: `${x}.${y}`,
     sign,
     registration: (challenge: string, authorization: string, header: Json = {}): string =>

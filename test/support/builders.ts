@@ -20,10 +20,10 @@ import { sequentialIds } from './sequential-ids.ts';
 
 const DAY = 86_400_000;
 
-/** The time of everything built here: far in the future, so that a store with its own clock does not expire it. */
+/** The time of all built values, far in the future, so that they do not expire by the clock of a store. */
 export const NOW = Date.UTC(2040, 0, 1);
 
-/** Others than those of an application. */
+/** These ids differ from those of `application`. */
 const ids = sequentialIds('01J10000000000000000000000');
 let people = 0;
 
@@ -74,7 +74,7 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...given,
 });
 
-/** Something that happened to an unknown user, of a kind that is not counted with others. */
+/** An event of an unknown user, of a kind that is never counted together with others. */
 export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   id: anId(),
   userId: anId(),
@@ -105,8 +105,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   ...given,
 });
 
-/** An invitation of an address of its own. */
-/** A session that has ended. */
+/** The end of a session, as it is listed. */
 export const anEnded = (given: Partial<EndedTokens> = {}): EndedTokens => ({
   id: anId(),
   at: NOW,
@@ -116,6 +115,7 @@ export const anEnded = (given: Partial<EndedTokens> = {}): EndedTokens => ({
   ...given,
 });
 
+/** An invitation to a unique address. */
 export const anInvitation = (given: Partial<Invitation> = {}): Invitation => {
   const id = anId();
   return {
@@ -142,7 +142,7 @@ export const aWebhook = (given: Partial<Webhook> = {}): Webhook => ({
   ...given,
 });
 
-/** Of a user who was disabled. */
+/** The delivery of the event that an unknown user was disabled. */
 export const aDelivery = (given: Partial<Delivery> = {}): Delivery => ({
   webhookId: anId(),
   userId: anId(),
@@ -210,13 +210,13 @@ export const aFactor = (given: Partial<Factor> = {}): Factor => ({
   ...given,
 });
 
-/** A device that an unknown user had remembered at `NOW`. */
+/** A device of an unknown user, remembered since `NOW`. */
 export const aRememberedDevice = (given: Partial<RememberedDevice> = {}): RememberedDevice => ({
   ...newRememberedDevice({ id: anId(), userId: anId() }, UNKNOWN_DEVICE, NOW),
   ...given,
 });
 
-/** The session's next rotation, a minute after the last one, so that it begins a new run. */
+/** The next rotation of a session, a minute after the last one, so that it begins a new burst. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
   userId: session.userId,

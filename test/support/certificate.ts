@@ -10,8 +10,8 @@ const DAY = 86_400_000;
 export type Certificate = { readonly cert: string; readonly key: string };
 
 /**
- * A certificate that signs itself (RFC 5280), for a DNS name or an IPv4 address, and its key. Valid for a day before and after a time,
- * today by default.
+ * A self-signed certificate (RFC 5280) for a DNS name or an IPv4 address, and its key.
+ * @param at epoch milliseconds. The certificate is valid from a day before this time to a day after it. Default: now.
  */
 export const selfSigned = async (name: string, at = Date.now()): Promise<Certificate> => {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

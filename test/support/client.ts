@@ -7,12 +7,12 @@ export const BASE_URL = 'https://auth.example.com';
 /** Seconds. */
 export const LIFETIME = 900;
 
-/** The session of every token. */
+/** The id of the session in every token of this file. */
 export const SID = 'id-of-session';
 
 let tokens = 0;
 
-/** A token as the service issues it, by a clock that may be wrong. */
+/** An access token in the form that the service issues. @param iat in seconds since the epoch; it tells the client the service's time */
 export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000, ...more } = {}): string => {
   tokens += 1;
   const user = { id: `id-of-${username}`, username, email: `${username}@example.org`, createdAt: '', updatedAt: '' };
@@ -32,7 +32,7 @@ export const refusal = (code: AuthErrorCode | string, status: number, more: obje
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
-/** Requests arrive here instead of at a service. Each path has its answers in turn, and repeats the last one. */
+/** A `fetch` that answers instead of a service: each path gives its answers in turn, and repeats the last one. */
 export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]>>) => {
   const requests: Request[] = [];
   const counts = new Map<string, number>();
@@ -55,13 +55,14 @@ export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]
 
 type FakePage = {
   readonly hint?: string;
-  readonly origin?: string /** The rest of its address. */;
+  readonly origin?: string;
+  /** The path, query and fragment of the page's URL. */
   readonly at?: string;
-  /** Who has made the browser. */
+  /** `navigator.vendor`. */
   readonly vendor?: string;
 };
 
-/** What a page has and Node has not, with a visible document and an empty storage. */
+/** Adds the globals of a page that Node.js does not have, with a visible document and an empty storage. */
 export const fakePage = ({
   hint,
   origin = 'https://app.example.com',
@@ -69,7 +70,7 @@ export const fakePage = ({
   vendor = 'Google Inc.',
 }: FakePage = {}) => {
   const { href, hostname } = new URL(at, origin);
-  /** Where the page has led the browser. */
+  /** The URLs to which the page has led the browser. */
   const visited: string[] = [];
   const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
   const page = new EventTarget();
@@ -77,7 +78,7 @@ export const fakePage = ({
   const navigator = { onLine: true, vendor };
   const channels = new Set<Channel>();
   const posted: unknown[] = [];
-  /** A message of another page. */
+  /** Delivers a message of another page. */
   const hears = (data: unknown) => {
     for (const { hear } of channels) hear(data);
   };
@@ -122,9 +123,9 @@ type Ask = (request: {
 }) => string | false | undefined;
 
 /**
- * A frame of the service in the page.
- * @param answer a proof for each request, or `false` if the key cannot be read; `silent` answers none
- * @param isThere whether the page loads that holds the key, and not an error page
+ * Makes the page's frames act as the service's page with the device's key.
+ * @param answer returns a proof for each request, or `false` if the key cannot be read; with `silent`, no request is answered
+ * @param isThere whether the frame loads the page with the key; if not, an error page
  */
 export const fakeFrame = (page: ReturnType<typeof fakePage>, answer: Ask | 'silent', isThere = true) => {
   const frames = new Set<Frame>();
@@ -144,7 +145,7 @@ export const fakeFrame = (page: ReturnType<typeof fakePage>, answer: Ask | 'sile
   return { frames, asked };
 };
 
-/** A client that is disposed of after the test. */
+/** A client that is disposed of at the end of the test. */
 export const aClient = (options: Partial<AuthClientOptions>) => {
   const auth = createAuthClient({ baseUrl: BASE_URL, ...options });
   onTestFinished(auth.dispose);

@@ -2,13 +2,13 @@ import { onTestFinished, TestRunner } from 'vitest';
 
 const ofFile: (() => unknown)[] = [];
 
-/** Runs it at the end of the test, or of the file if it is called outside of a test: what was opened last is closed first. */
+/** Runs `close` at the end of the test, or if it is called outside of a test, of the file. The last call's function runs first. */
 export const atEnd = (close: () => unknown): void => {
   if (TestRunner.getCurrentTest() === undefined) ofFile.push(close);
   else onTestFinished(async () => void (await close()));
 };
 
-/** What closes something: at the end of the test or file, unless it was called before. */
+/** A function that calls `close` once. If it was not called before, it is called at the end of the test or file. */
 export const closing = (close: () => void | Promise<void>): (() => Promise<void>) => {
   let closed: Promise<void> | undefined;
   const once = () => {

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { expect } from 'vitest';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 
-/** One more than is allowed. */
+/** One key more than is allowed. */
 const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
 const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
 const KEYS = [0, 1].map((byte) => Buffer.alloc(32, byte));
@@ -26,14 +26,17 @@ const operator = (given: object = {}) => ({
   ...given,
 });
 
-/** Milliseconds. */
+/** `window` is in milliseconds. */
 const STRICT = { requests: 7, window: 30_000 };
 const ANDROID = `android:apk-key-hash:${KEY_1}`;
 const CERTIFICATE = Array(32).fill('01').join(':');
 const SENTINELS = (hosts: string) =>
   `rediss+sentinel://u:p%2C@${hosts}/main-1/2?family=4&sentinel_username=u&sentinel_password=p`;
 
-/** Texts that are accepted, with what they come to, but for plain ones that services of other tests are started with. Cookie prefixes need another variable: config/refusals.test.ts. */
+/**
+ * Accepted texts of variables, each with its settings. Plain texts are missing, with which other tests start services, and so is JWT_REFRESH_COOKIE_PREFIX,
+ * which needs another variable (config/refusals.test.ts).
+ */
 export const ACCEPTED: readonly (readonly [name: string, text: string, config: object])[] = [
   ['HOST', '::1', { host: '::1' }],
   ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
@@ -92,7 +95,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'mysql://u:p%2C@a:3307,b, [::1]:3306/x',
     { database: { url: 'mysql://u:p%2C@a:3307/x', others: ['mysql://u:p%2C@b/x', 'mysql://u:p%2C@[::1]:3306/x'] } },
   ],
-  // A comma in a password does not make two servers of one.
+  // A comma in a password does not separate two servers.
   ['DATABASE_URL', 'mysql://u:p@a,b@host/x', { database: { url: 'mysql://u:p@a,b@host/x' } }],
   ['DATABASE_URL', 'sqlite:/x.sqlite?synchronous=full', { database: { path: '/x.sqlite', synchronous: 'full' } }],
   ['DATABASE_URL', 'sqlite:///var/lib/x y.sqlite', { database: { path: '/var/lib/x y.sqlite' } }],
@@ -107,7 +110,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['LEAKED_PASSWORDS_URL', 'https://pwned.example/range/', { leakedPasswordsUrl: 'https://pwned.example/range' }],
   ['BCRYPT_COST', '15', { bcryptCost: 15 }],
   ['JWT_REFRESH_EXPIRES_IN', '3650d', { jwtRefreshExpiresIn: 315_360_000_000, jwtAccessExpiresIn: 900_000 }],
-  // What is unset adapts to a short lifetime.
+  // Unset durations adapt to a short lifetime.
   ['JWT_REFRESH_EXPIRES_IN', '5s', { jwtAccessExpiresIn: 5_000, jwtRefreshRaceWindow: 500 }],
   ['SESSION_MAX_LIFETIME', '12h', { sessionMaxLifetime: 43_200_000 }],
   ['JWT_SESSION_CLAIM', 'true', { jwtSessionClaim: true }],
@@ -128,7 +131,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['BRAND_BACKGROUND', '#F0F0F0', { brand: { background: '#f0f0f0' } }],
   ['ACCOUNT_PAGES_URL', 'http://a.b:3000/x/', { accountPagesUrl: 'http://a.b:3000/x', ownAccountPages: false }],
   ['REGISTRATION_DOMAINS', '.Edu,bücher.de', { registration: { mode: 'open', domains: ['.edu', 'xn--bcher-kva.de'] } }],
-  // As the file of the service has it, and as a line of an environment file.
+  // In the form of the service's own file, and as a line of an environment file.
   ['HOOK_PRIVATE_KEY', `${privatePem(HOOK_KEY)}whpk_x\n`, { hookPrivateKey: IS_HOOK_KEY }],
   ['HOOK_PRIVATE_KEY', privatePem(HOOK_KEY).replaceAll('\n', '\\n'), { hookPrivateKey: IS_HOOK_KEY }],
   [
@@ -169,7 +172,7 @@ const NOT_CONFIGURED = `two words|ü|1:no-uri|${'a'.repeat(201)}|a\0`;
 const NO_LIMITS = '100|100/|0/60|100/0|100/60s|1.5/60|100/90000|OFF|-1/60'.split('|');
 const many = (item: (at: number) => string): string => Array.from({ length: 51 }, (_, at) => item(at)).join(',');
 
-/** Texts that are refused, separated by `|`. */
+/** Refused texts of each variable, separated by `|`. */
 export const REFUSED: Readonly<Record<string, string>> = {
   NODE_ENV: 'prod|Production| test',
   HOST: 'http://localhost|a b|127.0.0.1:3000|-',
@@ -228,7 +231,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     // The driver would ignore these parameters, or prefer them to the limits of the service.
     'postgres://db/x?statement_timeout=0|postgres://db/x?sslmode=require&query_timeout=1|postgres://d\nb/x',
     'postgres://db/x?idle_in_transaction_session_timeout=0|postgres://db/x?target_session_attrs=read-write',
-    // Unknown, misspelt, of libpq or of the driver without an effect here, and twice: the driver takes the last one.
+    // Unknown or misspelt parameters, those of libpq or the driver that have no effect here, and repeated ones, of which the driver takes the last.
     'postgres://db/x?schema=auth|postgres://db/x?sslmod=verify-full|postgres://db/x?SSLMODE=verify-full',
     'postgres://db/x?dbname=y|postgres://db/x?connect_timeout=5|postgres://db/x?sslmode=require&channel_binding=require',
     'postgres://db/x?client_encoding=LATIN1|postgres://db/x?replication=1|postgres://db/x?sslmode=disable&sslmode=require',
@@ -246,7 +249,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     'redis://a?family=6&enableOfflineQueue=1|redis://a?family=6,redis://b?family=6|redis-sentinel://a/main',
     'redis+sentinel://|redis+sentinel:///main|redis+sentinel://a,/main|redis+sentinel://a:x/main',
     'redis+sentinel://a,redis+sentinel://b/main|redis+sentinel://u:%zz@a/main',
-    // No name of the master, or more than a name and a number.
+    // Paths without the name of the master, or with more than a name and a number.
     'redis+sentinel://a|redis+sentinel://a,b/|redis+sentinel://a/main/x|redis+sentinel://a/main/0#x|redis+sentinel://a/ma%20in',
     ...[
       'commandTimeout=0',
@@ -319,7 +322,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   SECOND_FACTOR: 'off|true|Required',
   FACTOR_KEYS: [
     `secret|,|${KEY_0},|${KEY_0}=|${KEY_0},secret|${KEY_0},${KEY_0}|${FACTOR_KEYS.join(',')}`,
-    // The same bytes in another text, then other lengths and alphabets.
+    // Another text for the bytes of a key, then keys of other lengths, and in other encodings.
     `${'A'.repeat(42)}B`,
     ...[31, 33].map((length) => Buffer.alloc(length).toString('base64url')),
     ...(['base64', 'hex'] as const).map((encoding) => Buffer.alloc(32, 255).toString(encoding)),

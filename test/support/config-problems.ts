@@ -2,7 +2,7 @@ import { ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The lines with which a configuration is refused; none when it is accepted. */
+/** The problems for which a configuration is refused; none if it is accepted. */
 export const problemsOf = (env: Env): readonly string[] => {
   try {
     parseConfig(env);
@@ -13,5 +13,5 @@ export const problemsOf = (env: Env): readonly string[] => {
   return [];
 };
 
-/** The variable that each of these lines is about. */
+/** The variable of each problem. */
 export const blamed = (env: Env): string[] => problemsOf(env).map((problem) => problem.slice(0, problem.indexOf(':')));

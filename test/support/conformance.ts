@@ -3,7 +3,7 @@ import { type Result, runChecks } from '../../conformance/run.ts';
 
 export const ALLOWED_ORIGIN = 'https://app.example.com';
 
-/** Runs the suite as its program does. */
+/** Runs the conformance suite as its program does. */
 export const conformanceOf = (url: string, ...args: string[]): Promise<readonly Result[]> =>
   runChecks(parseOptions([url, ...args]), {
     onAccount: () => undefined,

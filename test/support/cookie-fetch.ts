@@ -1,4 +1,4 @@
-/** `fetch` with the cookies of one host, as a browser has them. */
+/** A `fetch` that stores and sends the cookies of one host, as a browser does. */
 export const cookieFetch = (): typeof fetch => {
   const cookies = new Map<string, string>();
   return async (input, init) => {

@@ -5,17 +5,17 @@ import { testKeyPair } from './keys.ts';
 import { listenOnLoopback } from './listen.ts';
 
 export const secondsNow = (): number => Math.floor(Date.now() / 1000);
-/** Seconds: when the first test file of this worker has imported this, which may be minutes ago. Only lists have to be newer. */
+/** Seconds since the epoch: the time at which this module was loaded, perhaps minutes ago. The `iat` of lists has to be later. */
 export const NOW = secondsNow();
 const EMPTY = { aud: 'ended-sessions', lifetime: 900, sessions: [], users: [] };
 
 type More = { readonly header?: object; readonly keys?: ReturnType<typeof testKeyPair>; readonly status?: number };
 
-/** A service that has nothing but its key set and the list of ended sessions, which the test writes. It stops after the test. */
+/** A server with only a key set and a list of ended sessions, which the test writes. It stops at the end of the test. */
 export const startFeed = async (keys = testKeyPair(), port = 0) => {
   const jwk = await exportJWK(createPublicKey(keys.privateKey));
   const kid = await calculateJwkThumbprint(jwk);
-  /** What `If-None-Match` each request had. */
+  /** The header `If-None-Match` of each request. */
   const asked: string[] = [];
   const waiting = new Set<() => void>();
   let [list, etag, status] = ['', '', 200];

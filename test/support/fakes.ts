@@ -3,7 +3,7 @@ import type { Proofs } from '../../src/application/ports/proofs.ts';
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
 
-/** A token signer without cryptography: it accepts exactly the tokens that it has issued. */
+/** A token signer without cryptography. It accepts exactly the tokens that it has issued. */
 export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   const accessTokens = new Map<string, AccessToken>();
   const refreshTokens = new Map<string, RefreshToken>();
@@ -26,7 +26,7 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   };
 };
 
-/** Accepts proofs of the form `key.number`, and calls those untimely that end with `!`. */
+/** Accepts proofs of the form `key.number`. A proof that ends with `!` is untimely. */
 export const plainDeviceProof: Proofs['verifyDevice'] = async (text) => {
   const [, key, number, untimely] = /^(\w+)\.(\d+)(!?)$/.exec(text) ?? [];
   if (key === undefined) return { ok: false, reason: 'invalid' };
@@ -34,7 +34,7 @@ export const plainDeviceProof: Proofs['verifyDevice'] = async (text) => {
   return { ok: true, proof: { key, number: Number(number) } };
 };
 
-/** A hasher whose hashes contain the cost and the password; it counts comparisons. */
+/** A hasher whose hashes contain the cost and the password. `comparisons` returns how many times it has compared. */
 export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons(): number } => {
   let salt = 0;
   let compared = 0;
@@ -53,7 +53,7 @@ export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons()
   };
 };
 
-/** A hasher that notes the passwords that it hashes. */
+/** Wraps a hasher, and records the passwords that it hashes and compares. */
 export const notingPasswordHasher = (hasher: PasswordHasher) => {
   const [hashed, compared]: [string[], string[]] = [[], []];
   const hash: PasswordHasher['hash'] = (password) => {

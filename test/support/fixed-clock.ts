@@ -1,13 +1,13 @@
 import type { Clock } from '../../src/application/ports/clock-and-ids.ts';
 
 export type FixedClock = Clock & {
-  /** @param to epoch milliseconds; may be in the past. */
+  /** Sets the time. @param to epoch milliseconds, which may be earlier than the current time */
   set(to: number): void;
-  /** @param by milliseconds. */
+  /** Moves the time forward. @param by milliseconds */
   advance(by: number): void;
 };
 
-/** A clock that is set by hand, for tests. */
+/** A clock whose time changes only when a test sets or advances it. */
 export const fixedClock = (start: number): FixedClock => {
   let time = start;
   return {

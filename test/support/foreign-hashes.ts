@@ -3,7 +3,7 @@ import { readText } from './checkout/repository.ts';
 
 const [, ...lines] = readText('test/adapters/crypto/foreign-hashes.tsv').trimEnd().split('\n');
 
-/** Hashes as the named libraries made them. Where a library does not write a form itself, its output was put into that form. */
+/** Password hashes made by other libraries. Where the column `made by` says `in the form of`, the library's output was converted. */
 export const facts = {
   ...others,
   hashes: lines.map((line) => {

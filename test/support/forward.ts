@@ -5,7 +5,7 @@ type Instead = {
   readonly answer?: (response: IncomingMessage, outgoing: ServerResponse) => unknown;
 };
 
-/** As a proxy does: sends a request on to this address, and its answer back, unless something else is done with it. */
+/** Forwards a request to the URL `to` as a proxy does. `answer` handles the response; by default it is sent back to the client. */
 export const forward = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,

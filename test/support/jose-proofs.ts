@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** What a proof is for. */
+/** The contents of a proof. */
 type ProofOf = {
   readonly htu: string;
   readonly htm?: string;
-  /** Epoch milliseconds of the device's clock. */
+  /** The time of the device's clock, in epoch milliseconds. */
   readonly now: number;
   readonly jti?: string;
-  /** With a token that is bound to the key: `ath`. */
+  /** A token that is bound to the key. The proof contains the token's hash as `ath`. */
   readonly accessToken?: string;
 };
 
 export type DeviceKey = {
-  /** RFC 7638. */
+  /** The key's thumbprint by RFC 7638. */
   readonly thumbprint: string;
-  /** Makes a proof as clients do. */
+  /** Makes a proof as a client does. */
   readonly proof: (of: ProofOf) => Promise<string>;
 };
 
 const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 
-/** The key of a device, and its proofs by jose and WebCrypto: the reference for the service's own verification. */
+/** The key of a device, whose proofs jose and WebCrypto make. They are the reference for the service's own verification. */
 export const joseDeviceKey = async (): Promise<DeviceKey> => {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: false });
   const jwk = await exportJWK(publicKey);

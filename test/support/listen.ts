@@ -4,8 +4,8 @@ import type { AddressInfo, Server } from 'node:net';
 import { closing } from './closing.ts';
 
 /**
- * Listens on a port of the loopback address, any free one by default, until the end of the test or file; `close` also closes
- * keep-alive connections of a browser.
+ * Listens on a port of the loopback address, by default any free one, until the end of the test or file. `close` also closes
+ * keep-alive connections.
  */
 export const listenOnLoopback = async (
   server: Server | HttpServer,
@@ -14,7 +14,7 @@ export const listenOnLoopback = async (
 ): Promise<{ port: number; url: string; close: () => Promise<void> }> => {
   server.listen(wanted, host);
   await once(server, 'listening');
-  // A server that listens on a port has no other kind of address.
+  // A server that listens on a port has an `AddressInfo` as its address.
   const { port } = server.address() as AddressInfo;
   return {
     port,

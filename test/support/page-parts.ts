@@ -1,7 +1,7 @@
-/** Parts of a browser's page that Node has not, or whose messages would take real time. */
+/** Parts of a browser's page that Node does not have, or whose messages would take real time. */
 
 type Hear = (event: { readonly data: unknown }) => void;
-/** Does something when a message has arrived. */
+/** Calls a function at the time at which a message arrives. */
 export type Later = (call: () => void) => void;
 const atOnce: Later = (call) => call();
 
@@ -14,7 +14,7 @@ export const messageChannel = (later = atOnce) =>
 export type Channel = { onmessage: Hear | null; readonly hear: (data: unknown) => void };
 
 type Post = (data: unknown, others: readonly Channel[]) => void;
-/** @param open those of a browser that are open */
+/** @param open the open channels of a browser */
 export const broadcastChannel = (open: Set<Channel>, post: Post, later = atOnce) =>
   class {
     onmessage: Hear | null = null;
@@ -38,7 +38,7 @@ export type Frame = {
 };
 type Ports = readonly Pick<MessagePort, 'postMessage'>[];
 
-/** What a document makes frames with. @param load fills one that was added @param receive what is posted to its window */
+/** A document that can make frames. @param load fills an added frame @param receive gets what is posted to a frame's window */
 export const documentWithFrames = (
   frames: Set<Frame>,
   load: (frame: Frame) => void,

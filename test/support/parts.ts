@@ -5,7 +5,7 @@ import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
 
-/** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is in memory. */
+/** The URL of the PostgreSQL that the services of this vitest project use, or `null` if everything is in memory. */
 export const realPostgres = (): string | null => real(postgresOfTheTests);
 const realRedis = (): string | null => real(redisOfTheTests);
 
@@ -18,15 +18,14 @@ const real = (find: () => string | undefined): string | null => {
 
 type Parts = {
   readonly env: Readonly<Record<string, string>>;
-  /** In place of the service's own. */
   readonly storage: Overrides['storage'];
   readonly remove: () => Promise<unknown>;
 };
 
 /**
- * Creates what one service under test does not share: a database, unless it was given a storage,
- * and a Redis database for its rate limits. Variables that the test sets are kept.
- * @returns variables of its environment, its storage, and `remove`, which drops what they name.
+ * Creates a database for one service, unless the test gives a storage or DATABASE_URL, and a Redis database, unless the test
+ * gives REDIS_URL.
+ * @returns the environment variables and the storage for the service, and `remove`, which drops the database
  */
 export const partsOfService = async (
   given: Readonly<Record<string, string>>,

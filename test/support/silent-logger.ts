@@ -1,6 +1,6 @@
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 
-/** For tests that do not look at the log. */
+/** A logger without output, for tests that do not check the log. */
 export const silentLogger = createLogger({
   level: 'silent',
   nodeEnv: 'test',

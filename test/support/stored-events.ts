@@ -3,7 +3,7 @@ import { addEvents } from '../../src/application/storage/events.ts';
 import type { Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent } from '../../src/domain/event.ts';
 
-/** Adds events as use cases do. */
+/** Stores events as the use cases do. */
 export const storeEvents = (
   stores: Pick<Stores, 'users' | 'records' | 'tell'>,
   events: readonly AccountEvent[],

@@ -1,12 +1,12 @@
 import type { Stores, Transactions } from '../../src/application/storage/records.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 
-/** Changes that are kept one by one, also when the work fails later. */
+/** Transactions that keep each change at once, even if the work fails later. */
 export const separately = (stores: Stores): Transactions => ({ run: (work) => work(stores) });
 
 type WithTransactions = { readonly transactions: Transactions };
 
-/** What others do just before the next transaction begins. */
+/** Runs `act` just before the next transaction begins. */
 export const beforeNextTransaction = ({ transactions }: WithTransactions, act: () => Promise<unknown>): void => {
   const { run } = transactions;
   transactions.run = async (work) => {
@@ -16,7 +16,7 @@ export const beforeNextTransaction = ({ transactions }: WithTransactions, act: (
   };
 };
 
-/** The next transaction is answered by a failure, whether or not it is kept, and so many after it fail. */
+/** Makes the next transaction report a failure, though it is kept if `isKept`. The next `failing` transactions fail too. */
 export const loseNextAnswer = (
   { transactions }: WithTransactions,
   { isKept, failing = 0 }: { readonly isKept: boolean; readonly failing?: number },

@@ -1,7 +1,7 @@
 import type { HashingTask } from '../../src/adapters/crypto/hashing-thread.ts';
 import { type HashingRunner, hashingThreads } from '../../src/adapters/crypto/password-hasher.ts';
 
-/** The hashing threads, with the tasks that they were given, and how many they had at once. */
+/** Wraps the hashing threads, and records their tasks and the number of tasks at the same time. */
 export const watchedThreads = () => {
   const tasks: HashingTask[] = [];
   const load = { running: 0, most: 0 };

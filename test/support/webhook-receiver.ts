@@ -9,7 +9,7 @@ export type Received = {
   readonly json: { type: string; timestamp: string; sequence: number; data: Record<string, string> };
 };
 
-/** A receiver on the loopback address, until the end of the test. @param answer by default 204 */
+/** Opens a receiver of webhooks on the loopback address until the end of the test. @param answer answers requests, by default with 204 */
 export const openReceiver = async (
   answer: RequestListener = (_request, response) => response.writeHead(204).end(),
   host = '127.0.0.1',
@@ -24,7 +24,7 @@ export const openReceiver = async (
   return { received, port, url: `${url}/hooks` };
 };
 
-/** Which of the public keys (`whpk_…`) have signed a request, as a receiver checks it. */
+/** The public keys (`whpk_…`) that have signed a request, as a receiver checks it. */
 export const signersOf = ({ headers, body }: Received, publicKeys: readonly string[]): string[] => {
   const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
   const signatures = headers['webhook-signature'].split(' ').filter((each) => each.startsWith('v1a,'));

@@ -1,15 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import {
-  beginAttempt,
-  deviceCodeAttempt,
-  lockedUserWithPassword,
-  type RequestWithPassword,
-  userWithPassword,
-} from '../login/compare-password.ts';
+import type { User } from '../../domain/user.ts';
+import { assertSamePassword, beginAttempt, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import { hashOfCode, invalidCode } from '../login-code.ts';
 import { type Core, enqueue, type Service } from '../service.ts';
-import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { linkByToken, takeLink } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
@@ -22,7 +17,8 @@ export const requestConfirmationCode =
       await enqueue(deps, stores, origin, [{ kind: 'confirmation-code', userId, to }]);
     });
 
-export type Confirmation = RequestWithPassword & {
+export type Confirmation = CallerWithToken & {
+  readonly password?: string | undefined;
   readonly origin?: Origin;
   /** The code that was mailed to the present address. */
   readonly code?: string | undefined;
@@ -33,16 +29,16 @@ export type Confirmation = RequestWithPassword & {
  * @returns `lock`, which locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed
  */
 export const confirmedOwner = async (deps: Service, input: Confirmation) => {
-  const { password, code, sessionId, tokenIssuedAt, userId } = input;
+  const { password, code, userId } = input;
+  const lockedAs = async (user: User, stores: Stores) =>
+    assertSamePassword(user, await lockedLiveUser(deps, stores, input));
   if (password !== undefined) {
     const user = await userWithPassword(deps, { ...input, password });
-    return { user, lock: (stores: Stores) => lockedUserWithPassword(deps, stores, input, user) };
+    return { user, lock: (stores: Stores) => lockedAs(user, stores) };
   }
   if (code === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: MISSING_FIELDS });
   const user = await liveUser(deps, input);
-  const attempt = await beginAttempt(deps.attempts, [
-    deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId }),
-  ]);
+  const attempt = await beginAttempt(deps.attempts, [deviceCodeAttempt(user, input)]);
   const tokenHash = hashOfCode(deps, userId, code);
   const link = await linkByToken(deps.records, 'confirmation-code', tokenHash, deps.clock.now());
   if (link?.email !== user.email) throw invalidCode('the code is wrong, was used, or has expired');
@@ -50,7 +46,7 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   return {
     user,
     lock: async (stores: Stores) => {
-      const locked = await lockedUserWithPassword(deps, stores, input, user);
+      const locked = await lockedAs(user, stores);
       if ((await takeLink(stores.records, 'confirmation-code', tokenHash, deps.clock.now())) === null)
         throw invalidCode('the code was used');
       return locked;

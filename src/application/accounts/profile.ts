@@ -1,9 +1,8 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
 import { UNDETERMINED_LOCALE } from '../../domain/text.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
-import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
+import { assertSamePassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
 import { type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import {
@@ -39,7 +38,7 @@ export const changePassword =
     const hookClaims = await hookClaimsFor(deps, { id: sessionId, userId: user.id }, { authentications });
     cancellation.throwIfAborted();
     return runReplacing(deps, user.id, cancellation, async (stores) => {
-      await lockedUserWithPassword(deps, stores, { userId: user.id, sessionId }, user);
+      assertSamePassword(user, await lockedLiveUser(deps, stores, input));
       await recordChange(deps, stores, { kind: 'password-changed', user, sessionId, origin });
       await endWays(deps, stores, 'password-changed', user, { origin, passwordHash, exceptId: sessionId });
       cancellation.throwIfAborted();
@@ -55,8 +54,7 @@ export const changeUsername =
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.username === username) return publicUser(before);
-      const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
-      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+      const changed = (await stores.users.update(before.id, { username, now: deps.clock.now() })) ?? before;
       await recordChange(deps, stores, { kind: 'username-changed', user: before, origin });
       return publicUser(changed);
     });
@@ -68,8 +66,7 @@ export const changeLocale =
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
-      const changed = await stores.users.update(before.id, { locale, now: deps.clock.now() });
-      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+      const changed = (await stores.users.update(before.id, { locale, now: deps.clock.now() })) ?? before;
       const user = { ...before, locale: before.locale ?? UNDETERMINED_LOCALE };
       await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);

@@ -38,8 +38,7 @@ export const confirmApp =
     const user = await liveUser(deps, caller);
     const factor = (await factorsOf(deps.records, user.id)).find((each) => each.id === id && !isConfirmed(each));
     if (factor === undefined) throw noSuchFactor();
-    const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
-    const use = await compareCode(deps, code, [factor], [device]);
+    const use = await compareCode(deps, code, [factor], [deviceCodeAttempt(user, { ...caller, tokenIssuedAt })]);
     return deps.transactions.run(async (stores) => {
       const locked = await lockedFactorOwner(deps, stores, caller);
       await use(stores);

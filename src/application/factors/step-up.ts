@@ -21,11 +21,8 @@ import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
 export const assertSteppedUp =
   (deps: Core) =>
-  async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
-    const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
-    const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
-    requireStepUp(required, session, state);
-  };
+  async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> =>
+    requireStepUp(deps, required, await liveSession(deps, { userId: claims.sub, sessionId }));
 
 type StepUpInput = CallerWithToken &
   Pick<ClientContext, 'refreshTokens' | 'origin'> & {
@@ -64,17 +61,14 @@ export const stepUp =
   };
 
 /** @returns `use`, which uses the factor up, or checks the password again, in a transaction that has locked the user. */
-const verifyAgain = async (
-  deps: Service,
-  { factor, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
-) => {
+const verifyAgain = async (deps: Service, input: StepUpInput) => {
+  const { factor, origin = NO_ORIGIN } = input;
   if ('password' in factor) {
-    const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: factor.password });
+    const user = await userWithPassword(deps, { ...input, password: factor.password });
     return { method: 'password' as const, use: async (_: Stores, locked: User) => assertSamePassword(user, locked) };
   }
-  const user = await liveUser(deps, { userId, sessionId });
-  const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
-  return verifyFactor(deps, factor, { user, attempts, origin });
+  const user = await liveUser(deps, input);
+  return verifyFactor(deps, factor, { user, attempts: [deviceCodeAttempt(user, input)], origin });
 };
 
 /** Adds authentications to a session, in a transaction that has locked the user. @throws AppError AUTH_TOKEN_INVALID when the session has ended. */

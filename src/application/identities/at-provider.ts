@@ -121,9 +121,9 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
 /** Locks a user whose session is stepped up. It checks this itself, since the callback of a provider has no guard. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
-  const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
-  requireStepUp(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
-  return { user, session };
+  const found = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
+  requireStepUp(deps, FACTOR_CHANGE, found, false);
+  return { user, session: found.session };
 };
 
 /**

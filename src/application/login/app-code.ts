@@ -1,8 +1,8 @@
-import { FACTOR_CHANGE, lacksSecondFactor, type MissingStepUp, missingStepUp } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, lacksSecondFactor, type MissingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { invalidCode } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { type Caller, type LiveSession, liveSession } from '../sessions/current-user.ts';
+import { type Caller, type LiveSession, liveSession, missingIn } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type ClientContext, evidenceOf, type Presented } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
@@ -20,10 +20,8 @@ export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, p
 
 /** What the user has to present before a code is made. The back office itself refuses an operator without any factor. */
 const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
-  const { user, session } = found;
-  if (purpose === 'office-code' && (await hasFactor(deps, found)))
-    return missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: deps.clock.now() });
-  return lacksSecondFactor(deps, user, session) ? { acr: 'aal2' } : null;
+  if (purpose === 'office-code' && (await hasFactor(deps, found))) return missingIn(deps, FACTOR_CHANGE, found, true);
+  return lacksSecondFactor(deps, found.user, found.session) ? { acr: 'aal2' } : null;
 };
 
 /**

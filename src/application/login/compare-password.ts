@@ -5,9 +5,8 @@ import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
-import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import type { Stores } from '../storage/records.ts';
+import type { Service } from '../service.ts';
+import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
 
 /**
  * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, except for an error
@@ -63,16 +62,17 @@ type LoginSource = {
   readonly verified?: readonly RefreshToken[];
 };
 
-/** `iat` is in seconds. */
-type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessionId: string };
+/** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
+type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;
+const asVerified = ({ sessionId, claims }: RefreshToken): VerifiedToken => ({ sessionId, tokenIssuedAt: claims.iat });
 
 /** The name of all devices whose tokens may be older than the password: they count as one. */
 const OUTDATED = 'outdated';
 
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
-const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
+const deviceAttempt = (user: User, { tokenIssuedAt: iat, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
-  client: throttledDevice(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
+  client: throttledDevice(isIssuedAfter({ iat }, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
 /** Guesses of codes are counted apart from guesses of the password. */
@@ -85,9 +85,9 @@ export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => 
 const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
 /** The ways to count a code at a log-in, the preferred one first. @param token a refresh token of the user from the device of the request. */
-export const codeAttempts = (user: User, token: VerifiedToken | undefined): readonly Attempt[] => {
+export const codeAttempts = (user: User, token: RefreshToken | undefined): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
-  return token === undefined ? [ofNetwork] : [deviceCodeAttempt(user, token), ofNetwork];
+  return token === undefined ? [ofNetwork] : [deviceCodeAttempt(user, asVerified(token)), ofNetwork];
 };
 
 /** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
@@ -102,7 +102,7 @@ export const loginAttempts = (
 ): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
   const token = user && tokenOfUser(verified, user);
-  return token ? [deviceAttempt(user, token), ofNetwork] : [ofNetwork];
+  return token ? [deviceAttempt(user, asVerified(token)), ofNetwork] : [ofNetwork];
 };
 
 /** A token of this user that was issued after the last change of the password. */
@@ -115,34 +115,19 @@ export const attemptKeys = (user: User): readonly string[] => [
   ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),
 ];
 
-export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
-
 /** The user of a request with the right password. A wrong password counts as a failure of the device (ADR 0008). */
 export const userWithPassword = async (
   deps: Service,
-  { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
+  input: CallerWithToken & { readonly password: string },
 ): Promise<User> => {
-  const user = await liveUser(deps, { userId, sessionId });
-  const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
-  const matches = await comparePassword(deps, [device], password, user);
+  const user = await liveUser(deps, input);
+  const matches = await comparePassword(deps, [deviceAttempt(user, input)], input.password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return user;
 };
 
-/** Locks the user in a transaction, and checks that the password is still the one that was compared. */
-export const lockedUserWithPassword = async (
-  deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'users' | 'sessions'>,
-  caller: Caller,
-  compared: User,
-): Promise<User> => {
-  const user = await lockedLiveUser(deps, stores, caller);
-  assertSamePassword(compared, user);
-  return user;
-};
-
 /** @throws AppError AUTH_CREDENTIALS_INVALID when the password was changed after it was compared. */
-export const assertSamePassword = (compared: User, { passwordChangedAt }: User): void => {
-  if (passwordChangedAt === compared.passwordChangedAt) return;
+export const assertSamePassword = (compared: User, user: User): User => {
+  if (user.passwordChangedAt === compared.passwordChangedAt) return user;
   throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the password was changed meanwhile' });
 };

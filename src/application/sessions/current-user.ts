@@ -1,4 +1,4 @@
-import { FACTOR_CHANGE, type MissingStepUp, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy, type StepUp } from '../../domain/assurance.ts';
 import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOperator } from '../../domain/operator.ts';
@@ -66,18 +66,27 @@ export const lockedFactorOwner = async (
   caller: Caller,
 ): Promise<User> => {
   await users.lock(caller.userId);
-  const { user, session } = await liveSession({ sessions, clock }, caller);
+  const found = await liveSession({ sessions, clock }, caller);
+  const { user } = found;
   // Otherwise, somebody who reads the mailbox of an operator could log in, add a passkey, and act as the operator.
   const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
-  requireStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
+  requireStepUp({ clock }, FACTOR_CHANGE, found, true);
   return user;
 };
 
+/** @param isEnrolled whether the user counts as one with a second factor. */
+export const missingIn = (
+  { clock }: Pick<Core, 'clock'>,
+  required: StepUp,
+  { user, session }: LiveSession,
+  isEnrolled = user.secondFactorAt !== null,
+) => missingStepUp(required, session, { isEnrolled, now: clock.now() });
+
 /** @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
-export const requireStepUp = (...parameters: Parameters<typeof missingStepUp>): void => {
-  const missing = missingStepUp(...parameters);
+export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void => {
+  const missing = missingIn(...parameters);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
 };
 
@@ -147,10 +156,9 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
 });
 
 /** The user as stored now, who may differ from the claims of the access token. */
-export const getCurrentUser =
-  (deps: Service) =>
-  async (caller: Caller): Promise<CurrentUser & { readonly missing: MissingStepUp | null }> => {
-    const { user, session, passkeys } = await liveSession(deps, caller);
-    const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
-    return { ...(await currentUser(deps, user, passkeys)), missing: missingStepUp(FACTOR_CHANGE, session, state) };
-  };
+export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
+  const found = await liveSession(deps, caller);
+  // For the pages alone.
+  const missing = missingIn(deps, FACTOR_CHANGE, found);
+  return { ...(await currentUser(deps, found.user, found.passkeys)), missing };
+};

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { PAGES, type Page, type PageName, pathOf, takesProof } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
@@ -9,6 +9,7 @@ import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
+import { readText } from '../../support/checkout/repository.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
@@ -725,6 +726,12 @@ describe('each page', () => {
       expect([...PAGE_NAMES, 'target'], key).toEqual(expect.arrayContaining(named));
       if (notice !== undefined) expect(notices, key).toHaveProperty([notice]);
     }
+  });
+
+  it('has proofs signed for each form that takes one', () => {
+    const signer = readText('client/src/device-key.ts');
+    for (const { key, page, name } of EVERY_FORM.filter(({ form }) => takesProof(form)))
+      expect(signer, key).toContain(`'${pathOf(page, name).replace('/auth/', '')}'`);
   });
 
   it.each(PAGE_NAMES)('%s has a template with each of its forms, and an address of its own', (page) => {

@@ -10,7 +10,7 @@ import { type Witness, witness } from './witness.ts';
 type Applications = {
   /** The origin of the service. */
   readonly service: string;
-  /** The service without the witness. */
+  /** The service itself, behind the witness. */
   readonly behind: TestService;
   readonly witness: Witness;
   readonly apps: readonly [Site, Site];
@@ -19,7 +19,7 @@ type Applications = {
   readonly browser: BrowserContext;
 };
 
-/** Two applications and the service on three hosts of one site, and a browser, for a whole `describe`. */
+/** For a whole `describe`: two applications and the service, on three hosts of one site, and a browser. */
 export const openApplications = (env: Readonly<Record<string, string>> = {}) => {
   let applications: Applications;
   let ahead = 0;
@@ -36,8 +36,8 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
   });
 
   /**
-   * @param given.clock milliseconds by which the clock of the machine is wrong, in the page and in its frame
-   * @param given.vendor of the browser, as the page and its frame see it
+   * @param options.clock milliseconds by which the clock of the page and its frame is ahead
+   * @param options.vendor replaces `navigator.vendor` in the page and its frame
    */
   const openTab = async (site: Site, { clock = 0, html = '', vendor = '' } = {}): Promise<Page> => {
     const { browser, service } = applications;
@@ -48,11 +48,11 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
         if (vendor) Object.defineProperty(navigator, 'vendor', { value: vendor });
         const now = Date.now.bind(Date);
         Date.now = () => now() + Number(by);
-        // Each application looks for a session, though it has not seen the log-in.
+        // The entry makes the client of each application look for a session, although it has not seen the log-in.
         try {
           if (!(Number(localStorage[String(name)]) > 0)) localStorage[String(name)] = 1;
         } catch {
-          // A frame of the browser's own, such as an error page.
+          // Frames of the browser itself, such as error pages, have no storage.
         }
       },
       [clock, `tandem:${service}`, vendor] as const,
@@ -62,12 +62,12 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
   };
   return {
     world: () => applications,
-    /** Time passes at the service. */
+    /** Moves the clock of the service forward. */
     pass: (milliseconds: number) => {
       ahead += milliseconds;
     },
     openTab,
-    /** A user who has registered at the first application, in a browser without cookies. */
+    /** Registers a user at the first application, in a browser without cookies. */
     signedUp: async (given: Parameters<typeof openTab>[1] = {}) => {
       await applications.browser.clearCookies();
       const tab = await openTab(applications.apps[0], given);

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 import { aPerson } from '../http/service.ts';
 
-/** What people do on the pages of the service that an application leads to. */
+/** Acts of people on the pages of the service, to which an application has led them. */
 
-/** Fills in the form with a password, and sends it. */
+/** Fills in and sends the form that has a field for the password. */
 const send = async (tab: Page, entries: Readonly<Record<string, string>>): Promise<void> => {
   for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
   await tab.locator('form:has([name=password]) button:not([type=button])').click();
 };
 
-/** Somebody who is at the log-in page registers instead. */
+/** Follows the link of the log-in page to the registration, and registers a new person. */
 export const registerAtService = async (tab: Page): Promise<ReturnType<typeof aPerson>> => {
   await tab.waitForURL('**/auth/log-in?**');
   await tab.locator('a[href*="/auth/register"]').click();
@@ -29,7 +29,7 @@ export const logInAtService = async (
   await send(tab, { password });
 };
 
-/** The visitor of the log-out page says yes. */
+/** Confirms the log-out on its page. */
 export const logOutAtService = async (tab: Page): Promise<void> => {
   await tab.waitForURL('**/auth/log-out?**');
   await tab.locator('form[action$="/auth/log-out"] button').click();

@@ -1,10 +1,10 @@
 /** A way in which a page of a foreign site makes a visitor's browser send a request to the service. */
 export type Attack = {
   readonly title: string;
-  /** The page for an address; it sends the request when it loads, or when the visitor clicks its link. */
+  /** A page that sends a request to the URL when it loads, or when the visitor clicks its link. */
   readonly html: (url: string) => string;
   readonly click?: true;
-  /** Whether the request is of what the page embeds. */
+  /** Whether the request is for a resource that the page embeds. */
   readonly embeds?: true;
 };
 
@@ -40,14 +40,14 @@ export const NAVIGATING: readonly Attack[] = [
   },
 ];
 
-/** A GET with `Origin`. */
+/** A GET request with `Origin`. */
 export const READING: readonly Attack[] = [
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { credentials: 'include' })`) },
   { title: 'a cross-origin image', html: (url) => `<img crossorigin="use-credentials" src="${url}">` },
   { title: 'a module', html: (url) => `<script type="module" crossorigin="use-credentials" src="${url}"></script>` },
 ];
 
-/** A POST that needs no preflight. */
+/** A POST request that needs no preflight. */
 export const POSTING: readonly Attack[] = [
   { title: 'a form', html: (url) => posting(url, '>') },
   {

@@ -11,25 +11,25 @@ import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type BrowserProgram, type ChromiumPrograms, libraryPath } from './program.ts';
 
-/** Whether a browser is available; in CI it always is. */
+/** Whether Chromium is available, which it always is in CI. */
 export const canBrowse = (): boolean => provided() !== null;
 
 const provided = (): ChromiumPrograms | null => inject('chromium') ?? null;
 
 /**
- * Two pages of the address bar, which cost as much as the start itself. Chromium heeds one such list alone, so it repeats what Playwright's says of
- * http; Playwright's also turns off the partitions of storage, which visitors have.
+ * Features that are turned off: two pages of the address bar, which take as long as the start itself, and the change of http to https. Chromium uses only
+ * one list of features, so this one replaces Playwright's, which also turns off the partitions of storage.
  */
 const WITHOUT = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable'];
 
-/** No network but the hosts of the tests; no sandbox, since root may run the tests. */
+/** Chromium gets no network except the hosts of the tests, and no sandbox, since root may run the tests. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   ...['--disable-component-update', '--disable-sync', '--disable-quic', `--disable-features=${WITHOUT}`],
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** As long as the polls of vitest: only catches hangs. */
+/** Milliseconds, which only catch hangs: as long as the polls of vitest. */
 const PATIENCE = 60_000;
 
 type Cookies = 'allowed' | 'blocked';
@@ -41,23 +41,23 @@ const PREFERENCES: Readonly<Record<Cookies, object>> = {
 };
 
 type Own = {
-  /** By default the one of the run of tests. */
+  /** Default: the program that the run of tests has found. */
   readonly program?: BrowserProgram;
   readonly as?: keyof ChromiumPrograms;
-  /** Heeded by the full browser alone. */
+  /** Only the full browser uses it. */
   readonly cookies?: Cookies;
-  /** A certificate, as PEM. Heeded by the full browser alone. */
+  /** A trusted certificate in PEM. Only the full browser uses it. */
   readonly trusted?: string;
   readonly args?: readonly string[];
 };
 
 type Opened = { readonly browser: BrowserContext; readonly close: () => Promise<void> };
 type Launched = Opened & {
-  /** Starts it again with the same profile. */
+  /** Starts the browser again with the same profile. */
   readonly restart: () => Promise<BrowserContext>;
 };
 
-/** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
+/** Starts a headless Chromium with a home directory of its own, which is removed when the browser is closed or this process ends. */
 export const launchChromium = async ({
   as = 'shell',
   cookies = 'allowed',
@@ -76,7 +76,7 @@ export const launchChromium = async ({
     const browser = await chromium.launchPersistentContext(profile, {
       executablePath: program.command,
       headless: true,
-      // Visitors have it.
+      // Visitors have the back/forward cache, which Playwright turns off.
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
       args: [...ARGUMENTS, ...args],
       env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
@@ -96,10 +96,10 @@ export const launchChromium = async ({
   };
 };
 
-/** The browsers of this process that run, by what they were started with. */
+/** The running browsers of this process, by the options with which they were started. */
 const shared = new Map<string, Promise<Browser>>();
 
-/** Opens a window without cookies, in a Chromium that the test files of this process share. It ends with the process. */
+/** Opens a window without cookies, in a Chromium that the test files of this process share and that ends with the process. */
 export const openBrowser = async (own: Own = {}, options: BrowserContextOptions = {}): Promise<Opened> => {
   const kind = JSON.stringify(own);
   const program = shared.get(kind) ?? launchShared(own, () => shared.delete(kind));
@@ -109,7 +109,7 @@ export const openBrowser = async (own: Own = {}, options: BrowserContextOptions 
   return { browser, close: closing(() => browser.close()) };
 };
 
-/** @param onEnd called when it could not be started, or has crashed. */
+/** @param onEnd called if the browser cannot be started, or crashes later */
 const launchShared = async (own: Own, onEnd: () => void): Promise<Browser> => {
   try {
     const program = (await launchChromium(own)).browser.browser();
@@ -122,7 +122,7 @@ const launchShared = async (own: Own, onEnd: () => void): Promise<Browser> => {
   }
 };
 
-/** Puts a certificate into the database of NSS, where Chromium looks for it. */
+/** Adds a certificate to the database of NSS, from which Chromium reads trusted ones. */
 const trust = async (home: string, certificate: string): Promise<void> => {
   const { root, libraries } = await provideDebianPackages('usr/bin/certutil', 'libnss3-tools');
   const database = join(home, '.pki', 'nssdb');
@@ -137,7 +137,7 @@ const trust = async (home: string, certificate: string): Promise<void> => {
   await certutil('-A', '-t', 'CP,,', '-n', 'trusted', '-i', file);
 };
 
-/** Chromium needs a font to render a page. Makes it find the fonts of its package when the system has none. */
+/** Variables by which Chromium also finds the fonts of its package, since it needs a font to render a page, and the system may have none. */
 const fontsOf = ({ unpacked }: BrowserProgram, home: string): Record<string, string> => {
   if (unpacked === null) return {};
   const directories = ['/usr/share/fonts', join(unpacked.root, 'usr/share/fonts')];

@@ -4,12 +4,12 @@ import type { AuthClient } from '../../../client/src/index.ts';
 import { readText } from '../checkout/repository.ts';
 import { aPerson } from '../http/service.ts';
 
-/** What the pages below offer to tests. */
+/** The global `page`, which the pages below offer to tests. */
 type ClientPage = {
   readonly auth: AuthClient;
-  /** `why` of each change. */
+  /** The reason `why` of each call of `onChange`. */
   readonly changes: string[];
-  /** Lets the clock of the page go on as after a sleep, so that a renewal is due. */
+  /** Moves the clock of the page forward, as after a sleep of the machine, so that a renewal is due. */
   readonly wake: (milliseconds: number) => void;
 };
 declare global {
@@ -20,7 +20,7 @@ const HOUR = 3_600_000;
 
 type Setup = {
   readonly withoutChannel?: boolean;
-  /** Milliseconds by which the clock of the machine is wrong. */
+  /** Milliseconds by which the clock of the page is ahead. */
   readonly clock?: number;
   readonly origins?: readonly string[];
 };
@@ -43,7 +43,7 @@ export const importing = (service: string, setup: Setup = {}): string =>
   `<script>${setUp(setup)}</script>
   <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service, setup.origins)}</script>`;
 
-/** A page with the client in it, for origins that may not import it. */
+/** A page that contains the client, for origins that may not import it from the service. */
 export const including = (service: string): string => {
   const module = readText('client/dist/client.js').replace(
     /export\{(\w+) as AuthError,(\w+) as (createAuthClient)\}/,
@@ -52,7 +52,7 @@ export const including = (service: string): string => {
   return `<script type="module">${setUp({})} ${module}; ${start(service)}</script>`;
 };
 
-/** Waits until the client has started, and for the first attempt to restore a session. @returns the username. */
+/** Waits for the start of the client, and for its first attempt to restore a session. @returns the username */
 export const restoredIn = (tab: Page | Frame): Promise<string | undefined> =>
   tab
     .waitForFunction(() => globalThis.page)
@@ -68,7 +68,7 @@ export const renewIn = (tab: Page): Promise<boolean> =>
     return typeof (await globalThis.page?.auth.accessToken()) === 'string';
   }, HOUR);
 
-/** The same, without waiting for the token. */
+/** Makes a renewal due, and asks for a token without waiting for it. */
 export const beginRenewalIn = (tab: Page): Promise<void> =>
   tab.evaluate((sleep) => {
     globalThis.page?.wake(sleep);
@@ -76,8 +76,8 @@ export const beginRenewalIn = (tab: Page): Promise<void> =>
   }, HOUR);
 
 /**
- * Renews twice, without waiting. The first one may be that which was under way when the page entered the back/forward cache; the second one
- * sends a request.
+ * Begins two renewals. The first may join a renewal that was in progress when the page entered the back/forward cache, so only the second is sure to send
+ * a request.
  */
 export const beginAnotherRenewalIn = (tab: Page): Promise<void> =>
   tab
@@ -89,7 +89,7 @@ export const beginAnotherRenewalIn = (tab: Page): Promise<void> =>
       }),
     );
 
-/** Renews twice, and waits. Afterwards no renewal is under way. @returns the username. */
+/** Renews twice, and waits: afterwards, no renewal is in progress. @returns the username */
 export const renewedIn = (tab: Page): Promise<string | undefined> =>
   tab
     .waitForFunction(() => globalThis.page)
@@ -100,7 +100,7 @@ export const renewedIn = (tab: Page): Promise<string | undefined> =>
       }),
     );
 
-/** Renews now. @returns the username, or the message of the error. */
+/** Renews now. @returns the username, or the message of the error */
 export const refreshIn = (tab: Page): Promise<string | undefined> =>
   tab.evaluate(() =>
     globalThis.page?.auth.refresh().then(
@@ -109,7 +109,7 @@ export const refreshIn = (tab: Page): Promise<string | undefined> =>
     ),
   );
 
-/** Somebody registers. */
+/** Registers a new person in a page. */
 export const registeredIn = async (tab: Page): Promise<ReturnType<typeof aPerson>> => {
   await restoredIn(tab);
   const person = aPerson();
@@ -132,7 +132,7 @@ export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate
 
 type Failure = { readonly code: string; readonly message: string; readonly retryable: boolean };
 
-/** With what a log-in is rejected. */
+/** Logs in. @returns the error of the client; `null` after a success */
 export const loginErrorIn = (tab: Page | Frame, credentials: { account: string; password: string }) =>
   tab.evaluate(
     (given) =>
@@ -143,7 +143,7 @@ export const loginErrorIn = (tab: Page | Frame, credentials: { account: string; 
     credentials,
   );
 
-/** With what a request of the client is rejected. */
+/** Sends a request by the client. @returns its error; `null` after a success */
 export const fetchErrorIn = (tab: Page, url: string, method = 'GET', headers: Record<string, string> = {}) =>
   tab.evaluate(
     ([address, init]) =>

@@ -25,7 +25,7 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
     address = `http://localhost:${port}`;
     service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher, ...ports });
   });
-  /** Opens the page as a browser without cookies does, until the end of the test. */
+  /** Opens the console in a browser without cookies, until the end of the test. */
   const visit = async ({ size, scheme }: Look = { size: DESK, scheme: 'light' }): Promise<Console> => {
     const { browser } = await openBrowser();
     const page = await browser.newPage();
@@ -38,7 +38,7 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
   return {
     service: () => service,
     visit,
-    /** The same, and waits until the console is ready. */
+    /** Opens the console, and waits until it is ready. */
     open: async (look?: Look): Promise<Console> => {
       const console = await visit(look);
       await console.page.getByText('Nobody is logged in.').waitFor();
@@ -49,11 +49,11 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
 
 export type Console = ReturnType<typeof partsOf> & {
   readonly page: Page;
-  /** Errors of scripts, and what the Content-Security-Policy has refused. */
+  /** Errors of scripts, and violations of the Content-Security-Policy. */
   readonly faults: () => Promise<readonly string[]>;
 };
 
-/** What a user does with the page. Everything is found by the name that a screen reader says. */
+/** Acts of a user in the console, who finds elements by the names that a screen reader says. */
 const partsOf = (page: Page) => {
   const form = (title: string) =>
     page
@@ -70,7 +70,7 @@ const partsOf = (page: Page) => {
   };
 };
 
-/** With the errors that scripts write to the console of the browser. */
+/** Records faults of the page, and errors that scripts write to the console of the browser. */
 const watchConsole = async (page: Page): Promise<Console['faults']> => {
   const faults = await watchFaults(page);
   page.on('console', (message) => {
@@ -81,7 +81,7 @@ const watchConsole = async (page: Page): Promise<Console['faults']> => {
   return async () => faults;
 };
 
-/** In every look, of which the last one stays: axe-core finds no fault, nothing has to be scrolled sideways, and `holds`. */
+/** Expects in every look that axe-core finds no fault, that the page needs no scrolling sideways, and `holds`. The page keeps the last look. */
 export const expectSettled = async (page: Page, name: string, holds = async (): Promise<void> => undefined) => {
   for (const { title, size, scheme } of LOOKS) {
     await page.setViewportSize(size);
@@ -98,7 +98,7 @@ export const screenshot = async (page: Page, name: string): Promise<void> => {
   const directory = process.env.TEST_SCREENSHOTS;
   if (directory === undefined) return;
   mkdirSync(directory, { recursive: true });
-  // The header stays at the top of what is seen.
+  // Scrolled to the top first, since the header stays at the top of the visible part.
   await page.evaluate('scrollTo(0, 0)');
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
 };

@@ -3,10 +3,10 @@ import { canBrowse, openBrowser } from './chromium.ts';
 import { hasFirefox, openFirefox } from './firefox.ts';
 import { hasWebkit, openWebkit } from './webkit.ts';
 
-/** A window of any engine, as far as all of them can be driven in one way. */
+/** A window of any engine, with the functions that all engines have. */
 export type Window = {
   readonly open: (url: string) => Promise<void>;
-  /** Runs an expression in the page, and waits if it is a promise. A page that is being left rejects. */
+  /** Evaluates an expression in the page, and awaits its value. Rejects if the page is left meanwhile. */
   readonly run: (expression: string) => Promise<unknown>;
 };
 
@@ -20,14 +20,14 @@ const openPage = async (engine: 'chromium' | 'firefox'): Promise<Window> => {
   };
 };
 
-/** The engines that are here. */
+/** The engines that are installed. */
 export const ENGINES = [
   ...(canBrowse() ? (['chromium'] as const) : []),
   ...(hasFirefox() ? (['firefox'] as const) : []),
   ...(hasWebkit() ? (['webkit'] as const) : []),
 ];
 
-/** A window without cookies, until the end of the test. */
+/** Opens a window without cookies, until the end of the test. */
 export const openWindow = async (engine: (typeof ENGINES)[number]): Promise<Window> => {
   if (engine !== 'webkit') return openPage(engine);
   const window = await openWebkit();

@@ -1,11 +1,11 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** Reports to the test, which a policy of the page does not forbid. */
+/** A script that passes violations of the Content-Security-Policy to the test, by a function that no policy forbids. */
 const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
   reportViolation(event.effectiveDirective + ' ' + event.blockedURI))`;
 
-/** Notes exceptions, and what the Content-Security-Policy refuses, from the next page on. */
+/** Records exceptions and violations of the Content-Security-Policy, from the next loaded page on. */
 export const watchFaults = async (page: Page): Promise<string[]> => {
   const faults: string[] = [];
   await page.exposeFunction('reportViolation', (what: string) => faults.push(`violation: ${what}`));
@@ -14,10 +14,10 @@ export const watchFaults = async (page: Page): Promise<string[]> => {
   return faults;
 };
 
-/** What axe finds: the rule and the elements. @param rules all of them, unless given */
+/** The violations that axe-core finds, each as the rule and the elements. @param rules default: all rules */
 export const axeFaultsOf = async (page: Page, rules?: readonly string[]): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
-  // Preloading would fetch the stylesheet by script, which the policy forbids.
+  // Without `preload`, by which a script would fetch the stylesheet: the policy forbids that.
   const options = JSON.stringify({ preload: false, ...(rules && { runOnly: rules }) });
   const { violations, passes } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${options})`);
   if (!passes.some(({ id }) => id === 'color-contrast')) throw new Error('axe has not looked at colours');

@@ -6,14 +6,14 @@ import { endWithUs, keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { libraryPath } from './program.ts';
 
-/** Whether a Firefox is available; in CI it always is. */
+/** Whether Firefox is available, which it always is in CI. */
 export const hasFirefox = (): boolean => (inject('firefox') ?? null) !== null;
 
-/** What Playwright calls by itself and an extended support release does not know yet: the emulation of colour schemes. */
+/** A command that Playwright always sends, to emulate colour schemes, but that the extended support release of Firefox does not know yet. */
 const UNKNOWN = 'emulation.setMediaFeaturesOverride';
 
 type Session = { send: (method: string, ...rest: unknown[]) => Promise<unknown> };
-/** Inside of Playwright, which has no setting for either. */
+/** Private members of Playwright, which has no option for unknown commands or for the process of the browser. */
 type Running = {
   readonly _browserSession: Session;
   readonly options: { readonly browserProcess: { readonly process: ChildProcess } };
@@ -22,10 +22,10 @@ type Inside = { readonly _connection: { toImpl(browser: Browser): Running } };
 
 let running: Promise<Browser> | null = null;
 
-/** As long as the polls of vitest: only catches hangs. */
+/** Milliseconds, which only catch hangs: as long as the polls of vitest. */
 const PATIENCE = 60_000;
 
-/** Opens a window without cookies, in a Firefox that the test files of this process share. It ends with the process. */
+/** Opens a window without cookies, in a Firefox that the test files of this process share and that ends with the process. */
 export const openFirefox = async (options: BrowserContextOptions): Promise<BrowserContext> => {
   running ??= launch();
   const context = await (await running).newContext(options);
@@ -42,11 +42,11 @@ const launch = async (): Promise<Browser> => {
     channel: 'moz-firefox',
     executablePath: program.command,
     env: { ...libraryPath(program), HOME: home },
-    // No network but the hosts of the tests.
+    // Without DNS, Firefox reaches only the hosts of the tests.
     firefoxUserPrefs: { 'network.dns.disabled': true },
   });
   const { _browserSession: session, options } = (browser as unknown as Inside)._connection.toImpl(browser);
-  // Unlike Chromium, it does not notice the end of the process that has started it.
+  // Firefox, unlike Chromium, does not notice the end of the process that has started it.
   endWithUs(options.browserProcess.process);
   const send = session.send.bind(session);
   session.send = (method, ...rest) => (method === UNKNOWN ? Promise.resolve({}) : send(method, ...rest));

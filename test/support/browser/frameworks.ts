@@ -7,7 +7,7 @@ import { compileScript, parse } from 'vue/compiler-sfc';
 import { codeBelow } from '../checkout/documented-code.ts';
 import { ROOT } from '../checkout/repository.ts';
 
-/** How a page shows the component `Account`, and removes it again. */
+/** For each framework, a module whose `show` renders the component `Account`, and returns a function that removes it. */
 const PROGRAMS = {
   react: `
     import { createElement, StrictMode } from 'react';
@@ -38,7 +38,7 @@ const PROGRAMS = {
 export type Framework = keyof typeof PROGRAMS;
 export const FRAMEWORKS = Object.keys(PROGRAMS) as Framework[];
 
-/** Counts the listeners of the client, and shows the component at once. */
+/** The script of the page, which counts the listeners of the client, and shows the component at once. */
 const MAIN = `
   import { auth } from './auth.ts';
   import { show } from './show.js';
@@ -68,7 +68,7 @@ const compileComponents: Plugin = {
   },
 };
 
-/** Writes the component that the documentation has for a framework, and a page that shows it. */
+/** Writes the documentation's component for a framework, and a page that shows it. */
 const plant = (directory: string, framework: Framework, service: string): void => {
   const extension = framework === 'react' ? 'tsx' : framework;
   const [auth = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'ts');
@@ -84,7 +84,7 @@ const plant = (directory: string, framework: Framework, service: string): void =
   for (const [file, text] of Object.entries(files)) writeFileSync(join(directory, framework, file), text);
 };
 
-/** Serves a page for each framework, at a path of its name, with the packages of this checkout. */
+/** Serves a page for each framework, at the path of its name, built with the packages of this checkout. */
 export const serveFrameworks = async (directory: string, service: string, port: number) => {
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   for (const framework of FRAMEWORKS) plant(directory, framework, service);

@@ -7,11 +7,11 @@ type PasskeyClient = ReturnType<typeof createPasskeyClient>;
 declare global {
   var passkeyModule: { readonly createPasskeyClient: typeof createPasskeyClient } | undefined;
   var passkeys: PasskeyClient | undefined;
-  /** What has become of the log-in that waits in the form. */
+  /** The outcome of the log-in by a suggestion of the form: the username, `nobody`, or the code of the error. */
   var autofill: Promise<string> | undefined;
 }
 
-/** A form whose suggestions have passkeys, and the module for it. */
+/** A form in which the browser suggests passkeys, and the client's module for them. */
 export const passkeyForm = (service: string): string => `
   <input autocomplete="username webauthn">
   <script type="module">
@@ -19,7 +19,7 @@ export const passkeyForm = (service: string): string => `
     globalThis.passkeyModule = passkeyModule;
   </script>`;
 
-/** Waits for the client of such a page, and makes that of passkeys. */
+/** Waits for the client of the page, and makes the client for passkeys. */
 export const preparePasskeysIn = async (tab: Page, service: string): Promise<void> => {
   await restoredIn(tab);
   const isAvailable = await tab.evaluate((baseUrl) => {
@@ -31,11 +31,11 @@ export const preparePasskeysIn = async (tab: Page, service: string): Promise<voi
 };
 
 type AuthenticatorTraits = {
-  /** Whether it says that it has verified its user. Chromium uses none that cannot, unless the page names its passkeys. */
+  /** Whether it says that it has verified its user. If not, Chromium uses it only if the page names its passkeys. */
   readonly verifies?: boolean;
 };
 
-/** The authenticator of a tab, as Chromium plays one. Its user touches it at once. */
+/** Adds Chromium's virtual authenticator to a tab. Its simulated user touches it at once. */
 export const addAuthenticator = async (tab: Page, { verifies = true }: AuthenticatorTraits = {}) => {
   const protocol = await tab.context().newCDPSession(tab);
   await protocol.send('WebAuthn.enable', { enableUI: false });
@@ -54,14 +54,14 @@ export const addAuthenticator = async (tab: Page, { verifies = true }: Authentic
   await protocol.send('WebAuthn.setResponseOverrideBits', { authenticatorId, isBadUV: !verifies });
   const credentials = async () => (await protocol.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
   return {
-    /** The ids of its passkeys, in base64url. */
+    /** The ids of the authenticator's passkeys, in base64url. */
     ids: async () =>
       (await credentials()).map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url')).sort(),
-    /** It forgets its passkeys. */
+    /** Removes all passkeys from the authenticator. */
     clear: () => protocol.send('WebAuthn.clearCredentials', { authenticatorId }),
-    /** The names that it shows. */
+    /** The names of users that the authenticator shows. */
     names: async () => (await credentials()).map(({ userName }) => userName),
-    /** From now on its user touches it, or does not. */
+    /** Whether the simulated user touches the authenticator from now on. */
     setPresence: (enabled: boolean) =>
       protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
   };
@@ -69,7 +69,7 @@ export const addAuthenticator = async (tab: Page, { verifies = true }: Authentic
 
 type Failure = { readonly code: string; readonly cause?: { readonly name?: string } };
 
-/** Makes a passkey. @returns it, or why there is none */
+/** Adds a passkey. @returns the passkey, or the code and the reason of the error */
 export const addPasskeyIn = (tab: Page, name?: string) =>
   tab.evaluate(
     (given) =>
@@ -89,7 +89,7 @@ export const passkeyLoginIn = (tab: Page): Promise<string | undefined> =>
     ),
   );
 
-/** Offers passkeys in the form, without waiting. Resolves when the browser has been asked. */
+/** Offers passkeys in the form. Resolves when the service has sent the options, without waiting for the log-in. */
 export const beginAutofillIn = async (tab: Page): Promise<void> => {
   const asked = tab.waitForResponse('**/auth/passkey/options');
   await tab.evaluate(() => {

@@ -4,23 +4,23 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type DebianPackages, provideDebianPackages } from '../servers/debian-package.ts';
 
-/** The executable of a browser, and the packages it is from, unless it is on the PATH. */
+/** The executable of a browser, and its unpacked packages; `null` if it is installed. */
 export type BrowserProgram = { readonly command: string; readonly unpacked: DebianPackages | null };
 
 /**
- * `shell` costs less CPU, but has no settings of a user, no certificates to trust, no back/forward cache and no sessions that the browser
- * binds to the device.
+ * `shell` takes less processor time than `full`, but has no settings of a user, no certificates to trust, no back/forward cache, and no Device Bound
+ * Session Credentials.
  */
 export type ChromiumPrograms = { readonly full: BrowserProgram; readonly shell: BrowserProgram };
 
-/** The driver of a WebKit, and what it draws on. */
+/** The WebDriver of WebKit, and Xvfb, the display on which it draws. */
 export type WebkitPrograms = { readonly driver: string; readonly display: string };
 
 const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
 
 /**
- * The Chromium in `TEST_CHROMIUM`, or that on the PATH, or else Debian's. The headless shell is Debian's if it is not on the PATH.
- * @throws Error when there is none or it does not run.
+ * The Chromium in `TEST_CHROMIUM`, on the PATH, or else of Debian's package. The headless shell is of Debian's package unless it is on the PATH.
+ * @throws Error if there is none, or it does not run
  */
 export const provideChromium = async (): Promise<ChromiumPrograms> => {
   const programs = await find();
@@ -29,8 +29,8 @@ export const provideChromium = async (): Promise<ChromiumPrograms> => {
 };
 
 /**
- * The Firefox in `TEST_FIREFOX`, or that on the PATH, or else Debian's.
- * @throws Error when there is none or it does not run.
+ * The Firefox in `TEST_FIREFOX`, on the PATH, or else of Debian's package.
+ * @throws Error if there is none, or it does not run
  */
 export const provideFirefox = async (): Promise<BrowserProgram> => {
   const command = process.env.TEST_FIREFOX ?? onThePath('firefox-esr') ?? onThePath('firefox');
@@ -43,8 +43,8 @@ export const provideFirefox = async (): Promise<BrowserProgram> => {
 };
 
 /**
- * The driver of a WebKit on the PATH, with Xvfb: WebKitGTK finds its own programs nowhere but where its package is installed.
- * @throws Error when one of them is missing.
+ * WebKit's driver and Xvfb on the PATH. They are not fetched, since WebKitGTK finds its own programs only where its package is installed.
+ * @throws Error if one of them is missing
  */
 export const provideWebkit = async (): Promise<WebkitPrograms> => {
   const [driver, display] = ['WebKitWebDriver', 'Xvfb'].map(onThePath);

@@ -17,7 +17,7 @@ import { type Witness, witness } from './witness.ts';
 
 type Env = Readonly<Record<string, string>>;
 
-/** A copy of an example, as after `npm install`: with the packages of this checkout, and with a link to its client. */
+/** Makes a copy of an example, as after `npm install`, with links to the packages and the client of this checkout. */
 export const installedExample = (name: string) => {
   const { path } = temporaryDirectory();
   const directory = join(path, name);
@@ -31,7 +31,7 @@ export const installedExample = (name: string) => {
     /** Runs a tool of this checkout in the copy. */
     run: (tool: string, ...args: readonly string[]) =>
       promisify(execFile)(process.execPath, [join(ROOT, 'node_modules', tool), ...args], { cwd: directory }),
-    /** Starts one of its programs, and waits until it answers. */
+    /** Starts a program of the example, and waits until it answers. @returns a function that ends it */
     start: async (program: string, url: string, env: Env) => {
       const server = spawnService(env, [], join(directory, program));
       const ended = server.outcome.then(() => {
@@ -50,7 +50,7 @@ export const installedExample = (name: string) => {
 /** An example whose pages are rendered on a server. */
 export type RenderedExample = {
   readonly name: string;
-  /** The program that starts it, and the build that it needs before. */
+  /** The program that serves the pages. `build` is the command that has to run before. */
   readonly program: string;
   readonly build?: readonly [tool: string, ...args: string[]];
 };
@@ -72,7 +72,7 @@ type World = {
   readonly browser: BrowserContext;
 };
 
-/** The pages, the service with the cookie that they need, and a browser, for a whole `describe`. */
+/** For a whole `describe`: the pages, the service with the cookie of the access token, and a browser. */
 export const openRenderedPages = ({ name, program, build }: RenderedExample) => {
   let world: World;
   beforeAll(async () => {
@@ -100,9 +100,9 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
   return {
     world: () => world,
     openTab,
-    /** The browser has dropped the access token, as it does when it expires. */
+    /** Removes the cookie of the access token, as the browser does when it expires. */
     expire: () => world.browser.clearCookies({ name: 'access_token' }),
-    /** A user who has registered without a form, in a browser without cookies. The tab shows the start page. */
+    /** Registers a user without a form, in a browser without cookies. The tab shows the start page. */
     registered: async () => {
       await world.browser.clearCookies();
       const person = aPerson();
@@ -112,7 +112,7 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
       expect(status).toBe(201);
       return { tab, ...person };
     },
-    /** A user who has logged in on the way to the account, in a browser without cookies. */
+    /** Logs a new user in on the way to the account, in a browser without cookies. */
     loggedIn: async () => {
       await world.browser.clearCookies();
       const person = aPerson();

@@ -6,24 +6,24 @@ import { listenOnLoopback } from '../listen.ts';
 
 const [SERVICE, APPLICATION] = ['auth.example.test', 'app.example.test'];
 
-/** What a request of a browser is about. `other`: a preflight, too. */
+/** The purpose of a request of a browser. Preflights are `other`, too. */
 export type Step = 'log-in' | 'registration' | 'question' | 'proof' | 'refresh' | 'other';
 
-/** Cuts the connection of a request, before or after the service handles it. */
+/** Cuts the connection of a request, before (`request`) or after (`response`) the service handles it. */
 export type Cut = {
   readonly step: Step;
   readonly lost: 'request' | 'response';
-  /** Called at that moment. */
+  /** Called before the connection is cut. */
   readonly strike: () => Promise<unknown>;
 };
 
-/** Chromium registers keys only for sites whose certificate it trusts. */
+/** Makes Chromium find the sites of this file, with TLS: it registers keys only for sites whose certificate it trusts. */
 export const RESOLVING = '--host-resolver-rules=MAP *.example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
-/** Of the key in software: there may be no TPM here. */
+/** Turns on Device Bound Session Credentials with software keys, since the machine may have no TPM. */
 export const BINDING =
   '--enable-features=DeviceBoundSessions,EnableBoundSessionCredentialsSoftwareKeysForManualTesting';
 
-/** One for all sites, so that they can share a browser that trusts it. */
+/** All sites have the same certificate, so that tests can share a browser that trusts it. */
 const certificate = await selfSigned('*.example.test');
 
 /** A proxy that ends TLS for a service and an application, two origins of one site. */
@@ -65,22 +65,22 @@ export const openSecureSite = async () => {
     service,
     application: origin,
     env: { BASE_URL: service, ALLOWED_ORIGINS_DEV: origin, JWT_REFRESH_COOKIE_SECURE: 'true' },
-    /** The steps since the last call, and the status of each. */
+    /** Returns and forgets the steps since the last call, each with its status. */
     take: (): string[] => seen.splice(0),
     seen: (): readonly string[] => seen,
-    /** From now on, requests go to the service at this address. */
+    /** Sets the URL of the service, to which requests go from now on. */
     serve: (url: string): void => {
       target = url;
     },
-    /** The next request of that step alone. */
+    /** Cuts the connection of the next request of this step. */
     cut: (next: Cut | null): void => {
       cut = next;
     },
-    /** The page of the application. */
+    /** Sets the page of the application. */
     publish: (html: string): void => {
       page = html;
     },
-    /** The server of the application, in place of its page. */
+    /** Sets a server of the application, which replaces its page. */
     run: (listener: RequestListener): void => {
       application = listener;
     },

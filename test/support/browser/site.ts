@@ -4,16 +4,16 @@ import { listenOnLoopback } from '../listen.ts';
 /** A web site for the tests. */
 export type Site = {
   readonly origin: string;
-  /** @returns the address of the page, below `/auth` like the cookie, since ports of a host share cookies. */
+  /** @returns the URL of the page, below `/auth` as the path of the refresh cookie, since all ports of a host share cookies */
   readonly publish: (html: string) => string;
-  /** @returns an address that redirects to `location`. */
+  /** @returns a URL that redirects to `location` */
   readonly redirect: (location: string) => string;
   readonly close: () => Promise<void>;
 };
 
 /**
- * `localhost` and `127.0.0.1` are two sites; two ports of one host are two origins of one site. So are two hosts of `tandem.localhost`,
- * which Chromium trusts as it does `localhost`.
+ * `localhost` and `127.0.0.1` are two sites. Two ports of a host, or two hosts of `tandem.localhost`, are two origins of one site. Chromium trusts all of
+ * them as it trusts `localhost`.
  */
 export type Host = 'localhost' | '127.0.0.1' | `${string}.tandem.localhost`;
 

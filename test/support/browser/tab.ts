@@ -6,7 +6,7 @@ type Question = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What a script can read of a response. */
+/** The parts of a response that a script can read. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export type Answer = {
 
 /**
  * Sends a request to the service by `fetch` with cookies, from a script of the page in the tab.
- * @throws Error when the browser does not let the script read the response.
+ * @throws Error if the browser does not let the script read the response
  */
 export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {} }: Question = {}): Promise<Answer> => {
   const init = {
@@ -30,7 +30,7 @@ export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {}
   return tab.evaluate(
     async ([address, given]) => {
       const answer = await fetch(address, given);
-      // `json` is typed as unknown; every response of the service has this form.
+      // The cast: `json` returns `unknown`, and every response of the service has this form.
       const body = (await answer.json()) as Answer['body'];
       return {
         status: answer.status,

@@ -18,27 +18,27 @@ import { watchFaults } from './faults.ts';
 import { hasFirefox, openFirefox } from './firefox.ts';
 import { openSite, type Site } from './site.ts';
 
-/** What the pages say. */
+/** The English texts of the pages. */
 export const TEXTS = EN;
 
 /** A browser, and whether scripts run in it. */
 export type Kind = {
   readonly browser: 'chromium' | 'firefox';
   readonly script: boolean;
-  /** Of Chromium. */
+  /** Options of Chromium. */
   readonly own?: Parameters<typeof openBrowser>[0];
 };
 
 export const CHROMIUM: Kind = { browser: 'chromium', script: true };
 const PLAIN: Kind = { browser: 'chromium', script: false };
 const FIREFOX: Kind = { browser: 'firefox', script: true };
-/** Those that are here. What the pages do without a script does not depend on the browser. */
+/** The installed browsers. Without scripts, pages are tested in one of them, since they do not depend on the browser then. */
 export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : []), ...(hasFirefox() ? [FIREFOX] : [])];
 
 /**
- * A service that sends mail into memory, and an application, for a whole `describe`.
- * @param env variables of its environment
- * @param path where a proxy puts the service
+ * For a whole `describe`: a service whose mail stays in memory, and an application.
+ * @param env variables of the service
+ * @param path the path below which a proxy puts the service
  */
 export const openUserPages = (env: Readonly<Record<string, string>> = {}, path = '') => {
   const mailer = memoryMailer();
@@ -60,11 +60,11 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
     service: () => service,
     application: () => application,
     address,
-    /** Time passes at the service. */
+    /** Moves the clock of the service forward. */
     pass: (milliseconds: number): void => {
       ahead += milliseconds;
     },
-    /** The link to that page in the last mail to the address that has one. */
+    /** The link with this purpose in the last mail to the address that has such a link. */
     linkFor: async (email: string, purpose: LinkPurpose): Promise<string> => {
       await deliver(service);
       const link = new RegExp(`^http.*/auth/link/${purpose}#token=.*$`, 'm');
@@ -75,20 +75,20 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
       if (found === undefined) throw new Error(`no mail to ${email} has a link to ${purpose}`);
       return found;
     },
-    /** The code in the last mail to the address that has one. */
+    /** The code in the last mail to the address that has a code. */
     codeFor: (email: string): Promise<string> => mailedCode(service, mailer, email),
-    /** A window without cookies, until the end of the test. */
+    /** Opens a window without cookies, until the end of the test. */
     visitor: async (kind: Kind, options: BrowserContextOptions = {}): Promise<Visitor> => {
       const context = await windowOf(kind, { locale: 'en-US', ...options });
       onTestFinished(() => context.close());
       return { context, ...(await tabOf(context, address)) };
     },
-    /** Another tab of that window. */
+    /** Opens another tab in the window of a visitor. */
     tab: ({ context }: Visitor): Promise<Tab> => tabOf(context, address),
   };
 };
 
-/** A proxy that puts the service below a path: it takes the path off, and answers nothing else. */
+/** A proxy that puts the service below a path: it removes the path from requests, and answers others with 404. */
 const proxyBelow = async (path: string, port: string) => {
   const server = createServer((incoming, outgoing) => {
     const { url = '' } = incoming;
@@ -105,28 +105,28 @@ const windowOf = async ({ browser, script, own }: Kind, options: BrowserContextO
 
 export type Tab = {
   readonly page: Page;
-  /** Exceptions, what the Content-Security-Policy has refused, and errors in the console. */
+  /** Exceptions, violations of the Content-Security-Policy, and errors in the console. */
   readonly faults: readonly string[];
   readonly requests: readonly Request[];
   readonly posts: () => readonly Request[];
-  /** The form of the name in `src/adapters/http/flow`, with that of its page: `log-in.passkey`. */
+  /** A form by the names of its page and itself in `src/adapters/http/flow`, such as `log-in.passkey`. */
   readonly form: (name: string, where?: string) => Locator;
   readonly open: (path: string) => Promise<void>;
-  /** Does what leads to another page, and waits for it. @param lead a click on the button that sends the form, unless given. */
+  /** Fills in a form, sends it, and waits for the next page. @param lead sends the form; default: a click on its button */
   readonly submit: (form: string, fields?: Fields, lead?: (button: Locator) => Promise<void>) => Promise<void>;
   readonly follow: (link: string) => Promise<void>;
-  /** Where the tab is: the path of the service, or another address. */
+  /** The URL of the tab; of the service, only the path. */
   readonly at: () => string;
-  /** Expects to be there, and that the page says so. @param notice its name among the texts. */
+  /** Expects the tab to be at a path, and its page to show a notice. @param notice the name of its text */
   readonly isAt: (path: string, notice?: keyof typeof EN.notices) => Promise<void>;
 };
 export type Visitor = Tab & { readonly context: BrowserContext };
 type Fields = Readonly<Record<string, string | true>>;
 
-/** Forms of the second view of the log-in. */
+/** The forms in the second view of the log-in, after the field for the account. */
 const SECOND = ['log-in.log-in', 'log-in.code'];
 
-/** What Chromium says of a page with the status of an error. */
+/** The message of Chromium about a page with an error status. */
 const STATUS = /^Failed to load resource: the server responded with a status of [45]/;
 
 const tabOf = async (context: BrowserContext, address: (path?: string) => string): Promise<Tab> => {
@@ -137,7 +137,7 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
   page.on('console', (message) => {
     if (message.type() === 'error' && !STATUS.test(message.text())) faults.push(message.text());
   });
-  /** Also by another button of the form. */
+  /** A form of this name, or one that has a button of this name. */
   const form = (name: string, where = ''): Locator =>
     page.locator(`${where} :is(form[data-form="${name}"], form:has([data-form="${name}"]))`);
   const arriving = async (lead: () => Promise<unknown>): Promise<void> => {
@@ -145,7 +145,7 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     await lead();
     await loaded;
   };
-  // Without what the address says of a log-in, a proof or a failure: the script removes it.
+  // Without the parameters about a log-in, a proof or a failure, which the script of the page removes at some time.
   const at = (): string =>
     page
       .url()
@@ -173,12 +173,12 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
           expect(await input.inputValue()).toBe(`${text}`.trim());
         else if ((await input.evaluate(({ tagName }) => tagName)) === 'SELECT') await input.selectOption(text);
         else {
-          // Playwright appends to an email that is there, in Firefox.
+          // Emptied first, since Playwright appends to the text of a field for email in Firefox.
           await input.evaluate((given) => Object.assign(given, { value: '' }));
           await input.fill(text);
         }
       }
-      // The script waits for the key of the device before it sends the form.
+      // The next page is awaited, since the script waits for the key of the device before it sends the form.
       const button = page.locator(
         `form[data-form="${name}"] button:not([type], [formaction]), button[data-form="${name}"]`,
       );
@@ -193,7 +193,7 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
   };
 };
 
-/** Codes of an app: each is another one, and two are accepted at once. @param secret as the page shows it, in groups. */
+/** A function that returns codes of an app. Each call returns a later one, of which two are accepted at the same time. @param shown the secret, in groups */
 export const codesOf = (shown: string) => {
   const secret = shown.replaceAll(' ', '');
   let last = 0;

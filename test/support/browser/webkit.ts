@@ -7,15 +7,15 @@ import { freePort } from '../servers/free-port.ts';
 import { endWithUs, keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 
-/** Whether a WebKit is available, which Playwright cannot drive: it needs a build of its own. */
+/** Whether WebKit is available. Playwright cannot control it, since it needs its own build of WebKit. */
 export const hasWebkit = (): boolean => (inject('webkit') ?? null) !== null;
 
-/** As long as the polls of vitest: only catches hangs. */
+/** Milliseconds, which only catch hangs: as long as the polls of vitest. */
 const PATIENCE = 60_000;
 
 let running: Promise<string> | null = null;
 
-/** Starts a window without cookies, by WebDriver (W3C). The driver ends with the process. */
+/** Opens a window without cookies, by WebDriver (W3C). The driver ends with this process. */
 export const openWebkit = async () => {
   running ??= launch();
   const driver = await running;
@@ -32,7 +32,7 @@ export const openWebkit = async () => {
   await command('POST', `${session}/timeouts`, { script: PATIENCE, pageLoad: PATIENCE });
   return {
     open: async (url: string): Promise<void> => void (await command('POST', `${session}/url`, { url })),
-    /** @param expression may be a promise. */
+    /** Evaluates an expression in the page, and awaits its value. */
     run: (expression: string): Promise<unknown> =>
       command('POST', `${session}/execute/async`, {
         script: `const done = arguments[0]; Promise.resolve(${expression}).then(done, (error) => done(String(error)));`,

@@ -8,7 +8,7 @@ export type Seen = {
   readonly method: string;
   readonly path: string;
   readonly origin: string | undefined;
-  /** `Sec-Fetch-Site`. */
+  /** The header `Sec-Fetch-Site`. */
   readonly site: string | undefined;
   /** Whether the request has the refresh cookie. */
   readonly cookie: boolean;
@@ -20,7 +20,7 @@ export type Seen = {
 type Watch = {
   /** The requests so far, in the order of their responses. */
   readonly seen: () => readonly Seen[];
-  /** Waits for the first request to that path. */
+  /** Waits for the first request to a path. */
   readonly sees: (path: string) => Promise<Seen>;
 };
 
@@ -28,27 +28,27 @@ export type Witness = {
   readonly port: number;
   /** Records requests from now on. */
   readonly watch: () => Watch;
-  /** Delays the next requests until there are `count` of them, without preflights. */
+  /** Delays the next requests, except preflights, until `count` of them have arrived. */
   readonly gather: (count: number) => void;
-  /** Holds back the response of the next request to that path, and later requests to it. */
+  /** Holds back the response to the next request to a path, and all later requests to it. */
   readonly hold: (path: string) => Held;
   readonly close: () => Promise<void>;
 };
 
-/** What becomes of a response. */
+/** Stands for a response that is lost. */
 const LOST = Symbol('lost');
 
 type Held = {
-  /** Settles when the service has sent the response. */
+  /** Resolves when the service has sent the response. */
   readonly arrived: Promise<void>;
-  /** Settles when a later request waits. */
+  /** Resolves when a later request waits. */
   readonly followed: Promise<void>;
   readonly letGo: () => void;
-  /** Loses the response, and closes its connection. Later ones are not held back. */
+  /** Drops the response, and closes its connection. Later responses are not held back. */
   readonly lose: () => void;
 };
 
-/** A proxy between a browser and the service that records requests and changes nothing. */
+/** A proxy between a browser and the service. It records requests, and passes them on unchanged. */
 export const witness = async (service: string, port?: number): Promise<Witness> => {
   const all: Seen[] = [];
   let gate = async (_path = ''): Promise<void> => undefined;

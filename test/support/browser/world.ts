@@ -8,7 +8,7 @@ import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
 
-/** The application on the same site as the service, which is at `localhost`, and on another, with a suitable cookie. */
+/** An application on the same site as the service, which is at `localhost`, and one on another site, each with a suitable refresh cookie. */
 export const SITUATIONS: readonly { readonly title: string; readonly host: Host; readonly env: Env }[] = [
   { title: 'an application of the same site with the default cookie', host: 'localhost', env: {} },
   {
@@ -32,7 +32,7 @@ type World = {
   readonly openSite: (host: Host) => Promise<Site>;
 };
 
-/** A user with a browser without cookies, in which the application is open. */
+/** A browser without cookies, in which the application is open, and a person who is not registered yet. */
 export type Visitor = {
   readonly browser: BrowserContext;
   readonly tab: Page;
@@ -44,9 +44,9 @@ export type Visitor = {
 };
 
 /**
- * The service, an application, a foreign site and a browser, for a whole `describe`. The clock of the service stands still: however slow
- * the machine is, no replayed token comes after the end of a window.
- * @param hasPages whether the service knows its address, which the forms of its pages and the key of a device need
+ * For a whole `describe`: the service, an application, a foreign site and a browser. The clock of the service stands still, so that no replayed token
+ * arrives after the end of a window, however slow the machine is.
+ * @param hasPages whether the service knows its URL, which the forms of its pages and the key of a device need
  */
 export const openWorld = (
   host: Host,
@@ -90,7 +90,7 @@ export const openWorld = (
   return {
     world: () => world,
     visit,
-    /** A user who has registered. */
+    /** A visitor who has registered. */
     signedUp: async (): Promise<Visitor> => {
       const visitor = await visit();
       expect((await visitor.post('/auth/register', visitor.person)).status).toBe(201);

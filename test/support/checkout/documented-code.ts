@@ -11,9 +11,9 @@ export const codeBelow = (page: string, heading: string, language: string): stri
 };
 
 /**
- * Runs lines of the documentation in this process.
- * @param scope what they use without saying it, and packages in place of their own, by their names
- * @param names what they declare, and is returned
+ * Runs code of the documentation in this process.
+ * @param scope by name, the values that the code uses without declaring them, and modules that replace the packages which it imports
+ * @param names of the values that the code declares, and that are returned
  */
 export const runCode = async (code: string, scope: Readonly<Record<string, unknown>>, ...names: readonly string[]) => {
   const load = (name: string) =>

@@ -1,6 +1,6 @@
 import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/flow.ts';
 
-/** Where a form leads, and with which result; not where it leads back to its own page. */
+/** The pages to which a form leads, each with the result that leads there. Its own page is left out. */
 const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
   const { leadsTo, otherwise, shows, accepted, onError = {} } = form;
   const steps: (readonly [string | undefined, string])[] = [
@@ -15,7 +15,7 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
   return steps.flatMap(([to, label]) => (to === undefined || to === page ? [] : [[to, label] as const]));
 };
 
-/** The flow of the pages, for Mermaid. */
+/** A drawing of the flow of the pages, in Mermaid. */
 export const flowDrawing = (): string => {
   const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, skips, forms }]) => {
     const steps = Object.entries(forms).flatMap(([name, form]) => stepsOf(page, name, form));
@@ -34,5 +34,5 @@ export const flowDrawing = (): string => {
   return ['```mermaid', 'flowchart LR', '  target(["what the visitor came for"])', ...lines, '```\n'].join('\n');
 };
 
-/** The page `docs/mail-and-pages.md`, with that drawing. */
+/** The page `docs/mail-and-pages.md`, with the drawing. */
 export const withFlow = (page: string): string => page.replace(/```mermaid\n.*?```\n/s, () => flowDrawing());

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ROOT, readText } from './repository.ts';
 
-/** The files by the ids of the rows that they prove, as their comments such as `// Proves SPEC 3.1, 3.2; ASVS 6.2.1; mail-9` say. */
+/** Test files by the ids of the rows that they prove. A file names them in comments such as `// Proves SPEC 3.1, 3.2; ASVS 6.2.1; mail-9`. */
 export const provingTests = (): Map<string, string[]> => {
   const files = new Map<string, string[]>();
   for (const file of globSync('test/**/*.ts', { cwd: ROOT }).toSorted()) {
@@ -15,13 +15,13 @@ export const provingTests = (): Map<string, string[]> => {
   return files;
 };
 
-/** The numbers of SPEC or ASVS in a text, with those of its ranges. */
+/** The numbers of requirements of SPEC or ASVS in a text, also those within ranges. */
 export const numbersIn = (text: string): string[] =>
   [...text.matchAll(/(\d+(?:\.\d+)?)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
     Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`),
   );
 
-/** The ids of a row by its first cell: of an attack, such as `theft-1`, of SPEC (two numbers) or ASVS (three), one or more. */
+/** The ids in the first cell of a row: one of an attack, such as `theft-1`, or one or more of SPEC (two numbers) or ASVS (three). */
 export const idsOf = (cell: string): string[] => {
   const [id] = /^(?:[a-z]+-\d+|\d+\.\d+(?:\.\d+)?)\b/.exec(cell) ?? [];
   if (id === undefined) return [];
@@ -30,7 +30,7 @@ export const idsOf = (cell: string): string[] => {
 
 const ROW = /^(\| ([^|]+) \|.*\|)[^|]*\|$/gm;
 
-/** The page, with the tests of each such row in its last cell. */
+/** A page, with links to the tests that prove each row in the row's last cell. */
 export const withTests = (page: string): string => {
   const tests = provingTests();
   return page.replaceAll(ROW, (row, before: string, cell: string) => {

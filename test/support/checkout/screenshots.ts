@@ -11,7 +11,7 @@ import { freePort } from '../servers/free-port.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { ROOT } from './repository.ts';
 
-/** `npm run screenshots`: the pictures of the documentation, of a service with users that are made up. */
+/** `npm run screenshots` takes the pictures of the documentation, of a service with made-up users. */
 
 const DIRECTORY = join(ROOT, 'docs/images');
 const MAX_BYTES = 60_000;
@@ -40,7 +40,7 @@ const service = await runService({
   BASE_URL: origin,
   BRAND_NAME: 'Acme Notes',
   LOGIN_BY_CODE: 'on',
-  // Nothing listens there: no mail is read here.
+  // No server listens there, since no mail is needed.
   MAIL_URL: 'smtp://127.0.0.1:9',
   OIDC_PROVIDERS: 'google,github',
   ...Object.fromEntries(
@@ -71,7 +71,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
   writeFileSync(join(DIRECTORY, `${name}.webp`), bytes);
 };
 
-/** Fills in a form and waits for the page that it leads to. */
+/** Fills in a form, sends it, and waits for the next page. */
 const submit = async (page: Page, form: string, fields: Readonly<Record<string, string>> = {}): Promise<void> => {
   for (const [name, text] of Object.entries(fields))
     await page.locator(`form[data-form="${form}"] [name="${name}"]`).fill(text);
@@ -85,7 +85,7 @@ const register = async (page: Page, username: string): Promise<void> => {
   await submit(page, 'register.register', { username, email: `${username}@example.org`, password: PASSWORD });
 };
 
-/** Counts of a day that is over, with more log-ins by day than by night. */
+/** Stores counts for the last 24 hours, with more log-ins by day than by night. */
 const fillOverview = (): void => {
   const database = new DatabaseSync(join(data.path, 'database.sqlite'), { timeout: 60_000 });
   const insert = database.prepare(

@@ -8,7 +8,7 @@ const shownDefault = ({ default: text, unset }: Variable): string => {
   return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
 };
 
-/** Every variable, with its default as the documentation shows it. */
+/** Every variable, with the default that the documentation shows. */
 export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
   name,
   default: shownDefault(VARIABLES[name]),

@@ -1,6 +1,6 @@
 import { ACCOUNT_ACTS, fateOf, WAYS_IN } from '../../../src/domain/ways-in.ts';
 
-/** The table of ways in and acts, for `docs/security.md`. */
+/** The Markdown table of `docs/security.md`: what happens to each way in at each act. */
 export const waysTable = (): string =>
   [
     `| | ${ACCOUNT_ACTS.join(' | ')} |`,
@@ -9,6 +9,6 @@ export const waysTable = (): string =>
     '',
   ].join('\n');
 
-/** The page, with that table. */
+/** The page `docs/security.md`, with the table. */
 export const withWays = (page: string): string =>
   page.replace(/(<!-- ways-in -->\n).*(<!-- \/ways-in -->)/s, (_all, begin, end) => `${begin}${waysTable()}${end}`);

@@ -7,7 +7,7 @@ import { ROOT, readText } from './repository.ts';
 import { envExample, withVariables } from './variables.ts';
 import { withWays } from './ways-in.ts';
 
-/** `npm run docs` */
+/** `npm run docs` writes the generated parts of the documentation. */
 writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
 writeFileSync(`${ROOT}docs/security.md`, withTests(withWays(readText('docs/security.md'))));

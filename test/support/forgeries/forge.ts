@@ -1,10 +1,10 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
 
-/** Makes a signature over the first two parts of a token. */
+/** Makes the signature for the first two parts of a token. */
 export type Signer = (input: Buffer) => Buffer;
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Base64url of a string, or of the JSON of any other value. */
+/** Encodes a string, or the JSON of any other value, in base64url. */
 export const encoded = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
@@ -13,13 +13,13 @@ export const partsOf = (token: string): [header: string, payload: string, signat
   return [header, payload, signature];
 };
 
-/** A compact JWS (RFC 7515 §7.1) with any header and payload. */
+/** Builds a compact JWS (RFC 7515 §7.1) with any header and payload. */
 export const compact = (header: unknown, payload: unknown, signer: Signer): string => {
   const input = `${encoded(header)}.${encoded(payload)}`;
   return `${input}.${signer(Buffer.from(input)).toString('base64url')}`;
 };
 
-/** An ECDSA signature in the form of RFC 7518 §3.4. */
+/** Signs with ECDSA in the format of RFC 7518 §3.4. */
 export const ecdsa =
   (key: KeyObject, hash = 'sha256'): Signer =>
   (input) =>

@@ -18,7 +18,7 @@ export const closedServices =
 
 type ForLink = { readonly userId: string; readonly purpose: LinkPurpose; readonly email: string };
 
-/** Stores a link, as the sender of mail does. @returns its token. */
+/** Stores a link, as the sender of mail does. @returns the token of the link */
 export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime = DAY): Promise<string> => {
   const token = ports.secrets.random();
   const createdAt = ports.clock.now();
@@ -46,7 +46,7 @@ export const deliver = async ({ mail }: Pick<TestService, 'mail'>): Promise<void
   }
 };
 
-/** The code of the last mail to the address that has one. */
+/** Sends due mail. @returns the code in the last mail to the address that contains a code */
 export const mailedCode = async (
   service: Pick<TestService, 'mail'>,
   { mails }: ReturnType<typeof memoryMailer>,
@@ -57,7 +57,7 @@ export const mailedCode = async (
   return codes.at(-1) ?? expect.unreachable(`no mail to ${email} has a code`);
 };
 
-/** Somebody with an invitation, as its mail would have it. */
+/** Stores an invitation for a new person. @returns the person, with the token of the invitation */
 export const invitedPerson = async ({ ports }: TestService, attributes = {}) => {
   const [person, invitation, createdAt] = [aPerson(), ports.secrets.random(), ports.clock.now()];
   const tokenHash = ports.secrets.hashOf(invitation);
@@ -66,7 +66,7 @@ export const invitedPerson = async ({ ports }: TestService, attributes = {}) => 
   return { ...person, invitation };
 };
 
-/** The messages to a user that wait to be sent, the oldest first. */
+/** The unsent messages to a user, the oldest first. */
 export const messagesTo = async (
   { ports }: TestService,
   userId: string,
@@ -75,17 +75,17 @@ export const messagesTo = async (
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ kind, to, email }) => ({ kind, to, email }));
 
-/** What happened to a user, the latest first. */
+/** The events of a user, the latest first. */
 export const eventsOf = ({ ports }: TestService, userId: string): Promise<AccountEvent[]> =>
   storedEvents(ports.records, { userId, before: null, limit: 100 });
 
-/** The purposes of the live links of a user, and the addresses that they are about. */
+/** The valid links of a user, each as its purpose and its address. */
 export const linksOf = async ({ ports }: TestService, userId: string): Promise<string[]> =>
   (await storedLinks(ports.records, userId, ports.clock.now()))
     .map(({ purpose, email }) => `${purpose} ${email}`)
     .toSorted();
 
-/** Links an identity to a user, as a sign-in does. */
+/** Links a provider's identity to a user, as a sign-in does. */
 export const linked = async ({ ports }: TestService, { id: userId }: { readonly id: string }, given = {}) => {
   const identity = anIdentity({ userId, ...given });
   await ports.records.insert('identities', identity);

@@ -5,10 +5,10 @@ const PAGE_SERVER_SECRET = 'a secret of random bytes';
 /** The header with which the page server of `ALL_ROUTES` authenticates. */
 export const PAGE_SERVER = `Basic ${btoa(`pages:${PAGE_SERVER_SECRET}`)}`;
 
-/** The key of a former system. */
+/** The key pair of the system whose users the service adopts. */
 export const ADOPTION_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** What the service needs so that it has all routes. */
+/** An environment with which the service has all its routes. */
 export const ALL_ROUTES = {
   ALLOWED_ORIGINS_DEV: 'https://app.example.org',
   JWT_REFRESH_COOKIE_SECURE: 'true',

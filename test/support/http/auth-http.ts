@@ -10,12 +10,12 @@ import { aPerson, cookiePair, hasher, refreshCookieOf, startService, type TestSe
 type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' | 'routes'>;
 
 /**
- * Services with one database for a test file.
- * @returns `start`, whose second argument may replace stores of that database, within transactions too, and other ports.
+ * Opens one database for the services of a test file.
+ * @returns `start`, which starts a service. Its second argument replaces stores, within transactions too, and other ports.
  */
 export const servicesOverOneDatabase = () => {
   const database = openTestStorage();
-  // What is opened while a test runs is closed at its end.
+  // If a test opened the database, the end of that test would close it.
   beforeAll(async () => void (await database));
   return {
     start: async (
@@ -33,7 +33,7 @@ export const servicesOverOneDatabase = () => {
 /** The tokens of a client after a log-in or a refresh. */
 type Held = { readonly accessToken: string; readonly cookie: string };
 
-/** @returns the access token of the body and the refresh cookie, as a browser would send it back. */
+/** @returns the access token from the body, and the refresh cookie as a browser sends it back */
 export const heldFrom = (response: Response): Held => ({
   accessToken: response.body.data.accessToken,
   cookie: cookiePair(refreshCookieOf(response)),
@@ -48,13 +48,13 @@ export const signUp = async ({ http }: TestService, person = aPerson()) => {
 export const refreshWith = ({ http }: TestService, cookie: string) =>
   http.post('/auth/refresh-token').set('Cookie', cookie);
 
-/** The header and the claims of a token, unverified. */
+/** Decodes the header and the claims of a token, without verifying them. */
 export const opened = (token: string) => ({ header: decodeProtectedHeader(token), claims: decodeJwt(token) });
 
 /** The token in a cookie. */
 export const tokenIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
 
-/** The attributes of a Set-Cookie; those without a value are `true`. */
+/** The attributes of a Set-Cookie header. An attribute without a value is `true`. */
 export const cookieAttributes = (setCookie: string | undefined): Record<string, string | true> =>
   Object.fromEntries(
     (setCookie ?? '')
@@ -66,6 +66,6 @@ export const cookieAttributes = (setCookie: string | undefined): Record<string, 
       }),
   );
 
-/** The same token with another first character of its signature. */
+/** Changes the first character of a token's signature. */
 export const tampered = (token: string): string =>
   token.replace(/\.([^.])([^.]*)$/, (_all, first: string, rest: string) => `.${first === 'A' ? 'B' : 'A'}${rest}`);

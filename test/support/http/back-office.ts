@@ -24,7 +24,7 @@ const keyOf = ({ name, scopes, publicKey }: ReturnType<typeof program>) => ({
   publicKey: publicPem([publicKey]),
 });
 
-/** A service with these has a back office that these programs may use. */
+/** An environment with which the service has a back office that the three programs above may use. */
 export const WITH_OFFICE = {
   ADMIN_PORT: '9470',
   ADMIN_URL: OFFICE,
@@ -33,7 +33,7 @@ export const WITH_OFFICE = {
 
 type Given = { readonly header?: object; readonly claims?: object; readonly key?: KeyObject };
 
-/** What a program signs for one request. @param given in place of what is valid */
+/** The signed assertion of a program for one request. @param given replaces parts of a valid assertion */
 export const assertionOf = async ({ name, privateKey }: Program, { header, claims, key = privateKey }: Given = {}) => {
   const exp = Math.floor(Date.now() / 1_000) + 60;
   return new SignJWT({ iss: name, sub: name, aud: OFFICE, exp, jti: randomUUID(), ...claims })
@@ -43,7 +43,7 @@ export const assertionOf = async ({ name, privateKey }: Program, { header, claim
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** A request of a program to the back office. */
+/** Sends a request of a program to the back office. */
 export const asked = async (
   { office, ports }: Pick<TestService, 'office' | 'ports'>,
   method: Method,

@@ -2,7 +2,7 @@ import { joseDeviceKey } from '../jose-proofs.ts';
 import { heldFrom } from './auth-http.ts';
 import { aPerson, type TestService } from './service.ts';
 
-/** A user who has registered with a proof: the session has the key of a device. */
+/** Registers a user with a proof of a device's key, so that the session is bound to the key. */
 export const boundUser = async ({ http, ports }: TestService) => {
   const [key, person] = [await joseDeviceKey(), aPerson()];
   const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: ports.clock.now() });

@@ -5,7 +5,7 @@ import type { TestService } from './service.ts';
 
 type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
 
-/** The requests of somebody with this access token. */
+/** Returns a function that sends requests with an access token. */
 export const requestsWith =
   (accessToken: string, { http }: Pick<TestService, 'http'>) =>
   (method: Method, path: string, body?: object) => {
@@ -14,7 +14,7 @@ export const requestsWith =
   };
 type Me = ReturnType<typeof requestsWith>;
 
-/** Adds an authenticator app, whose next code is another one. */
+/** Adds an authenticator app, and advances the clock so that the app's next code differs. */
 export const addApp = async (me: Me, clock: ReturnType<typeof fixedClock>) => {
   const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
   const shown = { id, code: codeAt(secret, clock.now()) };
@@ -23,7 +23,7 @@ export const addApp = async (me: Me, clock: ReturnType<typeof fixedClock>) => {
   return { id, secret, recoveryCodes: body.data.recoveryCodes };
 };
 
-/** Adds a passkey. @returns what the service says, which may be recovery codes, too */
+/** Adds a passkey. @returns the data of the answer, which may contain recovery codes */
 export const addPasskey = async (me: Me, key: Pick<ReturnType<typeof authenticator>, 'create'>) => {
   const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
   return (await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201)).body.data;

@@ -7,7 +7,7 @@ import { type Fields, formsIn, type ShownForm } from './shown-forms.ts';
 type Headers = Readonly<Record<string, string>>;
 
 export const ORIGIN = 'https://auth.example.org';
-/** What a browser sends with a form of the service's own page. */
+/** The header that a browser sends with a form of one of the service's own pages. */
 export const OF_OWN_PAGE = { Origin: ORIGIN };
 
 export const pathOfPage = (page: PageName, to?: string): string =>
@@ -15,10 +15,10 @@ export const pathOfPage = (page: PageName, to?: string): string =>
 
 export type Visitor = ReturnType<typeof visitorOf>;
 
-/** Forms of the second view of the log-in, and that of the first one. */
+/** The names of the forms in the second view of the log-in page, and the name of the form in the first view. */
 const [SECOND, FIRST] = [['log-in.log-in', 'log-in.code'], 'log-in.account'];
 
-/** A browser without JavaScript. It keeps cookies, and follows no redirect by itself. */
+/** A browser without JavaScript. It stores cookies, and follows no redirect by itself. */
 export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers = {}) => {
   const jar = new Map<string, string>();
   const answers: Response[] = [];
@@ -46,11 +46,11 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
   const open = async (path: string, more: Headers = {}): Promise<Response> => keep(await sending(http.get(path), more));
   const post = async (path: string, fields: Fields | string, more: Headers = OF_OWN_PAGE): Promise<Response> =>
     keep(await sending(http.post(path), more).type('form').send(fields));
-  /** The forms of the page that was opened last. */
+  /** The forms with a name in the page that was opened last. */
   const shown = (name: string): ShownForm[] => formsIn(answers.at(-1)?.text ?? '', name);
-  /** Goes where the last answer leads. */
+  /** Opens the redirect target of the last answer. */
   const follow = async (): Promise<Response> => open(answers.at(-1)?.headers.location ?? '');
-  /** Fills in a form of the page that was opened last, and sends it. @param at which one of those with this name. */
+  /** Fills in a form of the page that was opened last, and sends it. @param at the index among the forms with this name */
   const submit = async (name: string, fields: Fields = {}, at = 0): Promise<Response> => {
     const form = shown(name)[at];
     if (form !== undefined) return post(form.path, { ...form.fields, ...fields });
@@ -59,17 +59,16 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
     await follow();
     return submit(name, fields);
   };
-  /** All that the service has answered, the latest last. */
   return { jar, answers, open, post, shown, submit, follow };
 };
 
-/** Where an answer leads, without what it tells a page that is the first one after a log-in, a proof, or a form that has failed. */
+/** The redirect target of an answer, without the parameters that tell the next page about a log-in, a proof or a failed form. */
 export const locationIn = ({ headers }: Response): string =>
   `${headers.location}`.replace(/[?&]tandem=(?:logged-in|failed)$/, '').replace(/[?&]next=password$/, '');
 
 /**
- * Sends forms of registrations twice at the same time, to each of these addresses, on connections of their own.
- * @returns where the answers lead that are not the same for both.
+ * Sends each registration form to both URLs at the same time, on separate connections.
+ * @returns the pairs of answers that differ or do not lead to the account page
  */
 export const sentTwice = async (urls: readonly [string, string], pairs: number) => {
   const different: unknown[] = [];
@@ -85,7 +84,7 @@ export const sentTwice = async (urls: readonly [string, string], pairs: number) 
   return different;
 };
 
-/** Somebody who has registered at the page. */
+/** Registers a visitor at the page. */
 export const registeredVisitor = async (service: TestService, headers: Headers = {}) => {
   const [visitor, person] = [visitorOf(service, headers), aPerson()];
   await visitor.open('/auth/register');

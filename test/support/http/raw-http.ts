@@ -8,11 +8,11 @@ export type RawAnswer = {
   readonly body: string;
 };
 
-/** A new connection, closed at the end of the test. */
+/** Opens a connection, which is closed at the end of the test. */
 export const openSocket = (url: string): Socket => {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  // The server may reset the connection after its response.
+  // The server may reset the connection after it has responded.
   socket.on('error', () => undefined);
   onTestFinished(() => {
     socket.destroy();
@@ -20,7 +20,7 @@ export const openSocket = (url: string): Socket => {
   return socket;
 };
 
-/** Everything received until the other side ends the connection. */
+/** Reads everything until the other side ends the connection. */
 export const readToEnd = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -30,8 +30,8 @@ export const readToEnd = (socket: Socket): Promise<string> =>
   });
 
 /**
- * Sends bytes and reads until the server ends the connection; add `Connection: close` where it would keep it open.
- * @param endAfter whether to end the sending side afterwards.
+ * Sends bytes, and reads until the server ends the connection. A request needs `Connection: close` if the server would keep it open.
+ * @param options.endAfter whether to end the sending side afterwards
  */
 export const exchangeRaw = async (
   url: string,
@@ -39,7 +39,7 @@ export const exchangeRaw = async (
   options: { readonly endAfter?: boolean } = {},
 ): Promise<RawAnswer> => parseAnswer(await exchangeText(url, bytes, options));
 
-/** The same, unparsed: the bytes may contain several requests. */
+/** Does what `exchangeRaw` does, but returns the text unparsed, so that the bytes may contain several requests. */
 export const exchangeText = (url: string, bytes: string | Buffer, { endAfter = false } = {}): Promise<string> => {
   const socket = openSocket(url);
   if (endAfter) socket.end(bytes);
@@ -57,8 +57,8 @@ export const parseAnswer = (text: string): RawAnswer => {
 };
 
 /**
- * Parses consecutive responses with a Content-Length each; leaves out interim responses (RFC 9110 §15.2).
- * @param method of the first request: a response to HEAD has a length but no body (RFC 9110 §9.3.2).
+ * Parses consecutive responses that each have a Content-Length, and leaves out interim responses (RFC 9110 §15.2).
+ * @param method the method of the first request. A response to HEAD has a length but no body (RFC 9110 §9.3.2).
  */
 export const parseAnswers = (text: string, method = 'GET'): RawAnswer[] => {
   if (text === '') return [];

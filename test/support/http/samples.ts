@@ -2,23 +2,23 @@ import * as v from 'valibot';
 import { collectComponents, exampleOf, jsonSchemaOf } from '../../../src/adapters/http/openapi/components.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 
-/** For every field of the service, one of these texts matches its schema, or the example of its body has it. */
+/** For every field of a body, one of these texts matches the field's schema, or else the example in the OpenAPI document does. */
 const CANDIDATES = ['Sample.name-1', 'sample@example.org', 'correct horse battery'];
 
 type Fields = Readonly<Record<string, v.GenericSchema>>;
 
-/** The fields of a route's body, by name; none for a route without a body. */
+/** The schemas of the fields of a route's body, by name. A route without a body has none. */
 export const bodyFields = ({ request: { body } }: Route): Fields =>
-  // The schemas of all bodies are objects, whose fields the general type of a schema does not have.
+  // The schema of every body is an object schema, but the general type of a schema does not have its `entries`.
   body !== undefined && 'entries' in body ? (body.entries as Fields) : {};
 
-/** The example that the OpenAPI document has of a body or of one of its fields. */
+/** The example in the OpenAPI document for a body, or for its field `name`. */
 const exampleIn = (schema: v.GenericSchema, name?: string): unknown => {
   const components = collectComponents();
   return exampleOf(jsonSchemaOf(schema, 'input', components), components, name);
 };
 
-/** A body that matches a route's schema, generated from the schema, without its optional fields; the example if all are optional. */
+/** A body with the required fields of a route's schema, or the example of the OpenAPI document if all fields are optional. */
 export const sampleBody = (route: Route): Record<string, unknown> => {
   const required = Object.entries(bodyFields(route)).filter(([, schema]) => !v.is(schema, undefined));
   const { body } = route.request;
@@ -32,5 +32,5 @@ export const sampleBody = (route: Route): Record<string, unknown> => {
   );
 };
 
-/** A path of a route, with `value` for each of its parameters. */
+/** The path of a route, with `value` in place of each parameter. */
 export const samplePath = ({ path }: Route, value = 'sample'): string => path.replaceAll(/:\w+/g, value);

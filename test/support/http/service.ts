@@ -22,7 +22,7 @@ export const hasher = passwordHasher({ cost: 4 });
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
-/** A storage, hooks and other ports in place of the service's own, and routes of an application. */
+/** A storage, hooks and ports that replace those of the service, and the routes and tables of an application. */
 export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes' | 'tables'> & PortOverrides;
 
 export type TestService = Pick<
@@ -31,23 +31,23 @@ export type TestService = Pick<
 > & {
   readonly config: Config;
   readonly url: string;
-  /** supertest for the listening service, without a cookie jar. */
+  /** A supertest client of the listening service, without a cookie jar. */
   readonly http: ReturnType<typeof request>;
-  /** The same for its back office, with ADMIN_PORT. */
+  /** A supertest client of the back office, which listens if ADMIN_PORT is set. */
   readonly office: ReturnType<typeof request>;
-  /** supertest with a cookie jar, like a browser. */
+  /** Makes a supertest client with a cookie jar, like a browser. */
   readonly browser: () => ReturnType<typeof request.agent>;
-  /** All log lines so far, from level `trace` on. */
+  /** All log lines so far, of all levels. */
   readonly logs: readonly LogLine[];
-  /** Stops the service. Throws when an answer was not as the OpenAPI document says, or had a code that its route does not declare. */
+  /** Stops the service. @throws Error if an answer did not match the OpenAPI document, or had a code that its route does not declare */
   readonly close: () => Promise<void>;
 };
 
 /**
- * Starts the service as `main.js` composes it, on a free port and with the given environment, until the end of the test or file.
- * @param settings replace those of the environment.
- * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
- *   or that of the vitest project; `env` and `own` take precedence.
+ * Starts the service as `main.js` composes it, on a free port, and stops it at the end of the test or file.
+ * @param settings replaces settings that the environment gives
+ * @param env environment variables. By default rate limits are off, the services of a test file share keys, and the storage is
+ *   in memory or that of the vitest project.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
@@ -107,7 +107,7 @@ export const startService = async (
   };
 };
 
-/** Waits until the service counts in Redis. Calls the handler directly, so that it is neither limited nor logged. */
+/** Waits until the service has connected to Redis. It calls the handler directly, so that the call is neither limited nor logged. */
 const foundRedis = (routes: readonly Route[]): Promise<void> =>
   vi.waitFor(async () => {
     // The handler of this route uses neither argument.
@@ -115,7 +115,7 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 60_000);
 
-/** All routes that the service can have, for tests that are generated from them. */
+/** All routes that the service can have. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
   const { close, routes } = await startService({ REDIS_URL: '', ...ALL_ROUTES }, { storage: memoryStorage() });
   await close();
@@ -130,7 +130,7 @@ export const aPerson = (): { username: string; email: string; password: string }
   return { username: `Person.${people}`, email: `person.${people}@example.org`, password: 'correct horse battery' };
 };
 
-/** What GET /users/me returns of a user who has just registered. @param user as the registration returned it. */
+/** What GET /users/me returns for a user who has just registered. @param user the user in the answer to the registration */
 export const currentUserOf = (user: object): object => ({
   ...user,
   emailVerified: false,
@@ -140,11 +140,11 @@ export const currentUserOf = (user: object): object => ({
   passkeys: 0,
 });
 
-/** The Set-Cookie of `refresh_token` in a response, with its attributes, or `undefined` when there is none. */
+/** The Set-Cookie header of `refresh_token` in a response, or `undefined` if there is none. */
 export const refreshCookieOf = (response: { readonly headers: Record<string, unknown> }): string | undefined =>
   [response.headers['set-cookie'] ?? []]
     .flat()
     .find((line): line is string => String(line).startsWith('refresh_token='));
 
-/** The name and value of a Set-Cookie, as a browser sends them back. */
+/** The name and value in a Set-Cookie header, as a browser sends them back. */
 export const cookiePair = (setCookie: string | undefined): string => setCookie?.split(';')[0] ?? '';

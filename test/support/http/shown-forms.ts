@@ -1,13 +1,13 @@
 export type Fields = Readonly<Record<string, string>>;
 
-/** What a form would send: its path, and the fields that the page has filled in; the options for a passkey, if it is for one. */
+/** The path of a form, the fields that the page has filled in, and the passkey options of a form for a passkey. */
 export type ShownForm = {
   readonly path: string;
   readonly fields: Fields;
   readonly options: { readonly challenge: string };
 };
 
-/** A text as the page shows it. */
+/** Decodes the numeric character references in a text of HTML. */
 export const unescaped = (html: string): string =>
   html.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
 
@@ -16,11 +16,10 @@ const attribute = (tag: string, name: string): string | undefined => {
   return value === undefined ? undefined : unescaped(value);
 };
 
-/** The forms of a page that have this name, such as `log-in.passkey`. */
+/** The forms of a page that have the name, such as `log-in.passkey`, or that contain a button with the name. */
 export const formsIn = (html: string, name: string): ShownForm[] => {
   const forms = [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)];
   const named = forms.filter(([, tag = '']) => attribute(tag, 'data-form') === name);
-  // Another button of a form.
   const button =
     [...html.matchAll(/<button\b[^>]*>/g)].find(([tag]) => attribute(tag, 'data-form') === name)?.[0] ?? '';
   const owner = forms.filter(([, , content = '']) => button !== '' && content.includes(button));

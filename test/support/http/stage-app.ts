@@ -21,7 +21,7 @@ import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
-/** SPEC "Request processing", by the names of the stages; 13 wraps all others, and 12, 11 and 10 work on the way out. */
+/** The stages of SPEC "Request processing" in order, by name. Stage 13 wraps all others; stages 12, 11 and 10 run on the way out. */
 export const ORDER = [
   'errorEnvelope',
   'securityHeaders',
@@ -44,7 +44,7 @@ export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
 const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
 
-/** Dependencies of the stages, without limits and valid tokens; `logs` receives all lines from level `trace` on. */
+/** The dependencies of the stages, without rate limits and with no token valid. `logs` receives the lines of all levels. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
@@ -78,16 +78,16 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
 
 export type StageApp = {
   readonly url: string;
-  /** supertest for the listening application. */
+  /** A supertest client of the listening application. */
   readonly http: ReturnType<typeof request>;
   readonly logs: readonly LogLine[];
-  /** The answers so far that are not as the OpenAPI document of the routes says. Any that is left fails the test at its end. */
+  /** Returns and forgets the answers that do not match the routes' OpenAPI document. An answer not taken here fails the test. */
   readonly undocumented: () => string[];
 };
 
 /**
- * Starts the application, as `compose.ts` composes it, with the given routes, until the end of the test.
- * @param requestTimeoutMs milliseconds in which a request must arrive; the time of its handler does not count.
+ * Starts the application as `compose.ts` composes it, with the given routes, and stops it at the end of the test.
+ * @param requestTimeoutMs milliseconds in which a request must arrive, without the time of its handler
  */
 export const stageApp = async (
   routes: readonly Route[],
@@ -111,14 +111,13 @@ type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle
   readonly errors?: readonly ErrorCode[];
 };
 
-// Object.keys() returns strings, whatever the type of the object's keys.
-// `Object.keys` is typed to return any strings.
+// `Object.keys` returns `string[]`, whatever the type of the object.
 const EVERY_CODE = Object.keys(CATALOG) as ErrorCode[];
 const EVERY_ERROR_STATUS = Object.keys(STATUS_CODES)
   .map(Number)
   .filter((status) => status >= 400);
 
-/** A public route, by default without input, which declares every error code; `GET /probe` by default. */
+/** A public route that declares every error code. By default it is `GET /probe` without input. */
 export const probe = (
   handler: (input: HandlerInput, ctx: Context) => unknown,
   { method = 'GET', path = '/probe', ...given }: Probe = {},
@@ -136,7 +135,7 @@ export const probe = (
     handler,
   });
 
-/** `POST /upload`, which takes an object. */
+/** The route `POST /upload`, which takes an object. */
 export const upload = (handler?: (input: HandlerInput, ctx: Context) => null): Route =>
   probe(handler ?? (() => null), {
     name: 'upload',
@@ -145,7 +144,7 @@ export const upload = (handler?: (input: HandlerInput, ctx: Context) => null): R
     request: { body: v.looseObject({}) },
   });
 
-/** `GET /probe` with a handler that throws the exception. */
+/** The route `GET /probe` with a handler that throws the exception. */
 export const throwing = (exception: unknown): Route =>
   probe(() => {
     throw exception;

@@ -5,7 +5,7 @@ import { ROOT, readText } from '../checkout/repository.ts';
 
 type Instruction = { readonly name: string; readonly text: string };
 
-/** The instructions of each stage of a Dockerfile, without comments, with joined lines. */
+/** The instructions of each stage of a Dockerfile, with continued lines joined. */
 const stagesOf = (dockerfile: string): Instruction[][] => {
   const lines = dockerfile
     .replaceAll(/^#.*\n/gm, '')
@@ -20,7 +20,7 @@ const stagesOf = (dockerfile: string): Instruction[][] => {
   return stages;
 };
 
-/** The flags, sources and destination of a COPY. */
+/** The stage, the sources and the destination of a COPY instruction. */
 const copyOf = (text: string) => {
   const words = text.split(' ');
   const paths = words.filter((word) => !word.startsWith('--'));
@@ -29,8 +29,8 @@ const copyOf = (text: string) => {
 };
 
 /**
- * Whether a `.dockerignore` admits a path. It knows only a list of what is admitted: `*`, then lines with `!` and a path.
- * @throws Error for any other line.
+ * Returns a function that tells whether a `.dockerignore` admits a path. The file may only have `*`, then lines with `!` and a path.
+ * @throws Error if the file has another line
  */
 const admitting = (dockerignore: string): ((path: string) => boolean) => {
   const [all, ...lines] = dockerignore.split('\n').filter(Boolean);
@@ -40,23 +40,23 @@ const admitting = (dockerignore: string): ((path: string) => boolean) => {
   return (path) => admitted.some((each) => path === each || path.startsWith(`${each}/`));
 };
 
-/** What the container image runs. Its working directory is the one that it was laid out in. */
+/** What the container image runs. Its working directory is the directory that it was laid out in. */
 export type Image = {
   readonly env: Readonly<Record<string, string>>;
   readonly command: readonly string[];
   readonly healthCheck: readonly string[];
 };
 
-/** Without effect on the files, or about users, whom a test cannot be. */
+/** Instructions that have no effect on the files, or that set a user, which a test cannot switch to. */
 const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE', 'ARG', 'LABEL'];
-/** What is given as `--build-arg`. */
+/** The build arguments of the image. */
 export const BUILD_ARGS = { REVISION: 'a-commit-of-the-tests' };
 const ABOUT_USERS = /^install -d -o |^chown /;
 const INSTALL = 'npm ci --omit=dev --ignore-scripts';
 
 const isAdmitted = admitting(readText('.dockerignore'));
 
-/** Lays out the files of the image as its Dockerfile says, with the packages of the checkout that are no development dependencies. */
+/** Lays out the files of the image as its Dockerfile says. The packages are those of the checkout, without the development ones. */
 export const layOutImage = (directory: string): Image => {
   const [dependencies = [], final = [], ...others] = stagesOf(readText('Dockerfile'));
   if (others.length > 0) throw new Error('Dockerfile: there are more than two stages');
@@ -77,7 +77,7 @@ const perform = ({ name, text }: Instruction, stage: readonly Instruction[], dir
   return {};
 };
 
-/** The contents of a directory, or a file. @throws Error if `.dockerignore` admits nothing of it. */
+/** Copies a file, or the contents of a directory. @throws Error if `.dockerignore` admits nothing of the source */
 const copy = (source: string, destination: string, directory: string): void => {
   const from = join(ROOT, source);
   const target = join(directory, destination, destination.endsWith('/') ? basename(source) : '');
@@ -86,7 +86,7 @@ const copy = (source: string, destination: string, directory: string): void => {
   if (!existsSync(target)) throw new Error(`COPY ${source}: .dockerignore does not admit it`);
 };
 
-/** As `npm ci` in a stage of its own. */
+/** Copies the packages that `npm ci` would install in the first stage. */
 const installPackages = (stage: readonly Instruction[], directory: string): void => {
   const needed = stage.filter(({ name }) => name === 'COPY').flatMap(({ text }) => copyOf(text).sources);
   const missing = needed.find((source) => !isAdmitted(source));

@@ -1,7 +1,7 @@
 import { isAddress } from '../../../src/adapters/mailer/message.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 
-/** Keeps mail instead of sending it: for tests. */
+/** A mailer that stores mail in memory instead of sending it. */
 export const memoryMailer = (): Mailer & { readonly mails: readonly Mail[] } => {
   const mails: Mail[] = [];
   return {

@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime';
 import type { Received } from '../../contracts/mailer/store.ts';
 
-/** A message as a mail program reads it. @param recipients to whom it was delivered; by default to those that it names. */
+/** Parses a message as a mail program does. @param recipients its recipients by SMTP, by default the addresses in its header To */
 export const receivedFrom = async (raw: string | Buffer, recipients?: readonly string[]): Promise<Received> => {
   const { headers, subject = '', text = '', html = '', messageId = '', to = [] } = await PostalMime.parse(raw);
   const named = to.flatMap(({ address = '' }) => address);

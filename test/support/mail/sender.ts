@@ -13,14 +13,14 @@ import { application } from '../application.ts';
 import { reportsOf } from '../reports.ts';
 import { memoryMailer } from './memory-mailer.ts';
 
-/** The token of the link of a purpose in a mail. */
+/** The token in a mail's link of a purpose. */
 export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): string => {
   const [, token] = new RegExp(`/${purpose}#token=([A-Za-z0-9_-]+)$`, 'm').exec(text) ?? [];
   if (token === undefined) throw new Error(`there is no link ${purpose} in: ${text}`);
   return token;
 };
 
-/** The application with a sender of mail, in memory. `given` overrides what resetting a password needs, and the mailer. */
+/** The application with a sender of mail that sends to memory. `given` overrides the mailer, and parts of the service. */
 export const applicationWithMail = (
   given: Partial<Service> & { readonly mailer?: Mailer } = {},
   app = application(),
@@ -46,10 +46,10 @@ export const applicationWithMail = (
   return {
     ...app,
     mails: mailer.mails,
-    /** What became of the attempts, in order. */
+    /** The outcomes of the attempts to send, in order. */
     outcomes,
     send,
-    /** Sends what is due, until nothing is. @returns the mails that were sent by this. */
+    /** Sends due messages until none is left. @returns the mails that this call has sent */
     sendAll: async (): Promise<readonly Mail[]> => {
       const before = mailer.mails.length;
       for (;;) {

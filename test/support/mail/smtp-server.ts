@@ -6,17 +6,17 @@ import { closing } from '../closing.ts';
 
 export type SmtpServer = {
   readonly port: number;
-  /** What was accepted, in order. */
+  /** The accepted messages, in order. */
   readonly messages: readonly { readonly from: string; readonly recipients: readonly string[]; readonly raw: Buffer }[];
   /** Breaks all connections. */
   readonly disconnect: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** An answer of a server that refuses. */
+/** The error with which a server refuses a command or a message. */
 export const reply = (responseCode: number, text: string): Error => Object.assign(new Error(text), { responseCode });
 
-/** A mail server on a free port of this machine, which accepts everything unless `options` says otherwise. */
+/** Opens a mail server on a port of this machine, by default any free one. It accepts everything unless `options` says otherwise. */
 export const openSmtpServer = async (options: SMTPServerOptions = {}, port = 0): Promise<SmtpServer> => {
   const messages: { from: string; recipients: string[]; raw: Buffer }[] = [];
   const sockets = new Set<Socket>();
@@ -35,7 +35,7 @@ export const openSmtpServer = async (options: SMTPServerOptions = {}, port = 0):
     },
     ...options,
   });
-  // Clients that go away are part of some tests.
+  // In some tests the client closes the connection, which the server reports as an error.
   server.on('error', () => undefined);
   server.server.on('connection', (socket: Socket) => {
     sockets.add(socket);

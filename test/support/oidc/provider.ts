@@ -6,7 +6,7 @@ import type { Context, Next } from 'koa';
 import OidcProvider from 'oidc-provider';
 import { listenOnLoopback } from '../listen.ts';
 
-/** What the provider says about whoever logs in to it. */
+/** The claims of the account that logs in at the provider. */
 type ProviderAccount = {
   readonly sub: string;
   readonly email?: string;
@@ -16,26 +16,26 @@ type ProviderAccount = {
 
 type Members = Record<string, unknown>;
 
-/** How it behaves; each may be changed at any time. */
+/** How the provider behaves. A test may change each member at any time. */
 export type ProviderSwitches = {
-  /** `page`: two buttons, `#log-in` and `#cancel`. The others are as if one of them had been pressed. */
+  /** `page` shows two buttons, `#log-in` and `#cancel`. The other values act as if that button had been pressed. */
   answer: 'page' | 'log-in' | 'cancel';
   account: ProviderAccount;
-  /** Changes the discovered document. */
+  /** Changes the discovery document. */
   discovery: (document: Members) => Members;
-  /** Changes the claims of the ID token, which is signed after that. It has no address of itself: UserInfo has it. */
+  /** Changes the claims of the ID token before it is signed. Unchanged, the token has no email address; UserInfo has it. */
   idToken: (claims: JWTPayload) => JWTPayload;
-  /** Changes what UserInfo says. */
+  /** Changes the claims in UserInfo. */
   userInfo: (claims: Members) => Members;
-  /** Whether the signature is by a key that is not in the key set. */
+  /** Whether the provider signs with a key that is not in its key set. */
   forges: boolean;
-  /** Changes the address to which it sends the browser back: `iss`, `state`, `code`. */
+  /** Changes the callback URL to which the provider redirects the browser, with `iss`, `state` and `code`. */
   callback: (url: URL) => void;
-  /** Paths whose answers come late, by milliseconds, never end, or are an error of the server. */
+  /** By path: the milliseconds by which the answer is late, an answer without an end, or an error 500. */
   faults: Readonly<Record<string, number | 'endless' | 'error'>>;
 };
 
-/** The client that the provider asks for `client_secret_post`, and the one that it asks for `client_secret_basic`. */
+/** The client that authenticates by `client_secret_post`. `BASIC_CLIENT` authenticates by `client_secret_basic`. */
 export const CLIENT = { id: 'tandem', secret: 'a-secret-of-the-test' } as const;
 export const BASIC_CLIENT = { id: 'tandem-basic:1', secret: 'a:secret+of/the-test%' } as const;
 const ADA: ProviderAccount = { sub: 'subject-of-ada', email: 'ada@example.org', email_verified: true };
@@ -61,8 +61,8 @@ const newKey = async () => {
 };
 
 /**
- * A real OpenID provider on a port of the loopback address, for the client `CLIENT` with any callback. Each sign-in asks anew, and
- * `switches` say how it misbehaves.
+ * Starts a real OpenID provider on a port of the loopback address. It accepts any callback URL, keeps nobody logged in, and
+ * behaves as `switches` says.
  */
 export const startProvider = async () => {
   const switches = behaving();
@@ -76,10 +76,10 @@ export const startProvider = async () => {
   const { port } = listening;
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new OidcProvider(issuer, configurationOf(switches, key.jwk));
-  // The port of the service is not known yet.
+  // The provider cannot know the callback URL, because the service has no port yet.
   provider.Client.prototype.redirectUriAllowed = () => true;
   provider.use(async (ctx: Context, next: Next) => {
-    // Nobody stays logged in here: whoever signs in again is asked again, and may be somebody else.
+    // Removes the session cookies, so that each sign-in asks for a log-in, maybe of another account.
     const isOfSignIn = (cookie: string) => !cookie.startsWith('_session');
     ctx.req.headers.cookie = ctx.get('Cookie').split('; ').filter(isOfSignIn).join('; ');
     await next();
@@ -113,23 +113,23 @@ export const startProvider = async () => {
       pressed === 'cancel'
         ? { error: 'access_denied', error_description: 'the user has cancelled' }
         : { login: { accountId: switches.account.sub } };
-    // A page of an earlier sign-in, to which a browser has gone back.
+    // The provider refuses if the browser has gone back to a page of an earlier sign-in.
     const refuse = (error: Error) => response.writeHead(400).end(`provider: ${error.message}`);
     await provider.interactionFinished(request, response, result).catch(refuse);
   };
   return {
     issuer,
     switches,
-    /** The paths that were asked for, in order. */
+    /** The requested paths, in order. */
     hits,
-    /** Behaves again. */
+    /** Sets the switches back. */
     reset: (): void => {
       Object.assign(switches, behaving());
     },
     replaceKeys: async (): Promise<void> => {
       key = await newKey();
     },
-    /** Nothing listens any more, until `start`. */
+    /** Stops listening until `start` is called. */
     close: (): Promise<void> => listening.close(),
     start: async (): Promise<void> => {
       listening = await listenOnLoopback(server, port);
@@ -139,7 +139,7 @@ export const startProvider = async () => {
 
 export type TestProvider = Awaited<ReturnType<typeof startProvider>>;
 
-/** Goes the way of a browser, from the address of a sign-in to the callback, to which it does not go. Pages are not for it: see `answer`. */
+/** Follows the redirects of a sign-in. @returns the callback URL, unopened @throws Error if the provider shows a page */
 export const walkToCallback = async (authorization: string): Promise<URL> => {
   const jar = new Map<string, string>();
   let url = new URL(authorization);
@@ -197,7 +197,7 @@ const pageOf = (path: string): string => `<!doctype html><html lang="en"><title>
 <form method="post" action="${path}/log-in"><button id="log-in">Log in</button></form>
 <form method="post" action="${path}/cancel"><button id="cancel">Cancel</button></form>`;
 
-/** JSON without an end, as fast as it is read. */
+/** Sends JSON that never ends, as fast as the client reads it. */
 const endless = (response: ServerResponse): void => {
   response.setHeader('Content-Type', 'application/json');
   response.write('{"issuer":"');

@@ -12,21 +12,21 @@ export type Answer = {
   readonly body: string;
 };
 
-/** @returns what is wrong with an answer by the OpenAPI document; nothing is wrong with one that is as documented. */
+/** @returns how an answer deviates from the OpenAPI document; nothing if it matches the document */
 export type AnswerCheck = (method: string, target: string, answer: Answer) => string[];
 
-/** These are sent only if the document says so. The others, such as those of CORS, are the same for all routes. */
+/** The headers that an answer may only have if the document declares them. Other headers, such as those of CORS, are not checked. */
 const DECLARED_HEADERS = [
   ...['svc-request-id', 'set-cookie', 'retry-after', 'www-authenticate', 'allow', 'etag', 'accept-encoding'],
 ];
 
-/** Answers are checked against an OpenAPI document, in which no object may have additional members. */
+/** Makes a check of answers against an OpenAPI document, with no additional members allowed in any object. */
 export const answerCheck = (described: Json): AnswerCheck => {
   const document = withFallback(described);
   const schemas = schemaValidator(document);
   const operationOf = operationFinder(document);
   return (method, target, { status, headers, body }) => {
-    // A preflight or another OPTIONS has no operation (ADR 0015), unless it is refused.
+    // An answered OPTIONS request, such as a preflight, has no operation in the document (ADR 0015).
     if (method === 'OPTIONS' && status === 204) return body === '' ? [] : ['a body'];
     const problemsBy = (operation: readonly string[]): string[] => {
       const [response, pointer] = responseAt(document, ['paths', ...operation, 'responses', String(status)]);
@@ -37,46 +37,46 @@ export const answerCheck = (described: Json): AnswerCheck => {
       return [...problems, ...content];
     };
     const problems = problemsBy(operationOf(method, target));
-    // Koa may read another path than this check from a target that is no URI.
+    // If the target is not a URI, Koa may read another path from it than this check does.
     return URI.test(target) || problems.length === 0 ? problems : problemsBy(FALLBACK_OPERATION);
   };
 };
 
-/** RFC 3986 §2: its characters, without those of a fragment. */
+/** Matches the characters of a URI (RFC 3986 §2), without `#`. */
 const URI = /^(?:[\w.~:/?@!$&'()*+,;=-]|%[\da-f]{2})*$/i;
 
-/** The same for the document of routes. */
+/** Makes a check of answers against the OpenAPI document of routes. */
 export const answerCheckOf = (routes: readonly Route[]): AnswerCheck => answerCheck(openApiDocument(routes, SETTINGS));
 
 const SETTINGS = { baseUrl: 'https://auth.example.org', version: '1.2.3' };
 const FALLBACK_OPERATION = [templateOf(FALLBACK), 'get'];
 
-/** Requests that no route has are answered as the declaration of the fallback says. */
+/** Adds the operation of the fallback, which answers requests that match no route. */
 const withFallback = (document: Json): Json => {
   const { paths, components } = openApiDocument([FALLBACK], SETTINGS) as Record<string, Record<string, Json>>;
   const own = document.components as Record<string, Json>;
   const kinds = new Set([...Object.keys(own), ...Object.keys(components ?? {})]);
   return {
     ...document,
-    // First: its pattern also matches `/`, which has an operation of its own.
+    // The fallback is first, because its pattern also matches `/`, and the search starts with the last operation.
     paths: { ...paths, ...(document.paths as Json) },
     components: Object.fromEntries([...kinds].map((kind) => [kind, { ...components?.[kind], ...own[kind] }])),
   };
 };
 
-/** The path of an operation in the document; that of the fallback for what no route has. */
+/** Makes a function that finds the path of a request's operation in the document, or that of the fallback. */
 const operationFinder = (document: Json) => {
   const patterns = Object.entries(document.paths as Json).map(([template, item]) => ({
     template,
     item: item as Json,
-    // The router compares without regard to case.
+    // The router ignores case.
     pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`, 'i'),
   }));
   return (method: string, target: string): string[] => {
-    // Without a path, `http://host` is `http://host/` (RFC 9110 §4.2.3).
+    // An empty path is the same as `/` (RFC 9110 §4.2.3).
     const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
-    // A concrete path precedes a template (OpenAPI 3.1 §4.8.8.1).
+    // A concrete path takes precedence over a template (OpenAPI 3.1 §4.8.8.1).
     const found = patterns.findLast(({ item, pattern }) => wanted in item && pattern.test(path));
     return found === undefined ? FALLBACK_OPERATION : [found.template, wanted];
   };
@@ -87,7 +87,7 @@ const at = (document: Json, path: readonly string[]): [value: unknown, pointer: 
   path.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join(''),
 ];
 
-/** Responses that several routes share are components. */
+/** Finds a response in the document. A response that several routes share is a component. */
 const responseAt = (document: Json, path: readonly string[]): [response: unknown, pointer: string] => {
   const [response, pointer] = at(document, path);
   if (!isJson(response) || typeof response.$ref !== 'string') return [response, pointer];
@@ -135,10 +135,10 @@ const parsed = (body: string): unknown => {
   }
 };
 
-/** Compiles each schema of the document once, when it is first needed. */
+/** Compiles each schema of the document once, when it is first used. */
 const schemaValidator = (document: Json): SchemaValidator => {
   const ajv = new Ajv2020({ strict: false, validateFormats: true });
-  // The types of this CommonJS package do not match what Node imports.
+  // The types of the CommonJS package `ajv-formats` do not match what Node imports.
   (formats as unknown as (ajv: Ajv2020) => void)(ajv);
   ajv.addSchema(closed(document) as Json, 'document');
   const compiled = new Map<string, ValidateFunction>();
@@ -149,7 +149,7 @@ const schemaValidator = (document: Json): SchemaValidator => {
   };
 };
 
-/** The document without additional members in any object that lists its members. */
+/** Forbids additional members in every schema of an object that lists its members. */
 const closed = (node: unknown): unknown => {
   if (Array.isArray(node)) return node.map(closed);
   if (!isJson(node)) return node;

@@ -17,7 +17,7 @@ export const DOCUMENT = 'docs/openapi.json';
 const BASE_URL = 'https://auth.example.org';
 
 const composed = async (env: Env): Promise<RunningService> => {
-  // The keys that it makes are not for the DATA_DIR of the checkout.
+  // The service writes the keys that it makes to DATA_DIR, which must not be that of the checkout.
   const { path, remove } = temporaryDirectory();
   try {
     const config = parseConfig({ NODE_ENV: 'test', BASE_URL, DATA_DIR: path, ...env });
@@ -29,17 +29,17 @@ const composed = async (env: Env): Promise<RunningService> => {
   }
 };
 
-/** Every route for programs that the service can have. */
+/** Every documented route that the service can have. */
 export const currentRoutes = async (): Promise<readonly Route[]> =>
   (await composed(ALL_ROUTES)).routes.filter(isDescribed);
 
-/** The document of the back office. */
+/** The OpenAPI document of the back office. */
 export const documentOfOffice = async (): Promise<Json> => {
   const { backOffice } = await composed(WITH_OFFICE);
   return openApiDocument(backOffice?.routes ?? [], { baseUrl: OFFICE, version: VERSION });
 };
 
-/** The document of the service as the code declares it now. */
+/** The OpenAPI document of the service as its code now declares it. */
 export const currentDocument = async (): Promise<Json> =>
   openApiDocument(await currentRoutes(), { baseUrl: BASE_URL, version: VERSION });
 

@@ -8,10 +8,10 @@ let check: AnswerCheck | undefined;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const;
 
-/** supertest for a service. */
+/** A supertest client of a service. */
 export type Http = Pick<ReturnType<typeof request>, (typeof METHODS)[number]>;
 
-/** @throws Error if an answer of a service in another process is not as docs/openapi.json says */
+/** @throws Error if an answer of a service does not match docs/openapi.json */
 export const assertDocumented = (method: string, path: string, answer: Answer): void => {
   check ??= answerCheck(JSON.parse(readText('docs/openapi.json')));
   const problems = check(method, path, answer);
@@ -20,10 +20,10 @@ export const assertDocumented = (method: string, path: string, answer: Answer): 
   }
 };
 
-/** supertest for a service in another process. An answer that is not as docs/openapi.json says fails. */
+/** A supertest client of a service in another process. A request fails if the answer does not match docs/openapi.json. */
 export const documentedHttp = (url: string): Http => checkedHttp(url, assertDocumented);
 
-/** supertest for an application with these routes only. An answer that is not as they declare fails. */
+/** A supertest client of an application with only these routes. A request fails if the answer does not match what they declare. */
 export const declaredHttp = (application: RequestListener, routes: readonly Route[]): Http => {
   const ofRoutes = answerCheckOf(routes);
   return checkedHttp(application, (method, path, answer) => {

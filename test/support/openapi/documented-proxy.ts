@@ -4,7 +4,7 @@ import { forward } from '../forward.ts';
 import { listenOnLoopback } from '../listen.ts';
 import { assertDocumented } from './documented-http.ts';
 
-/** A proxy for programs, such as curl, that call a service in another process. It notes which answers are as docs/openapi.json says. */
+/** A proxy for programs, such as curl, that call a service. It records which answers match docs/openapi.json and which do not. */
 export const documentedProxy = async (service: string) => {
   const documented: string[] = [];
   const deviations: string[] = [];

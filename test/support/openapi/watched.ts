@@ -4,8 +4,8 @@ import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { type Answer, type AnswerCheck, answerCheckOf } from './answer-check.ts';
 
 /**
- * The handlers of a service, and a check that fails unless every answer they have given is as the OpenAPI document of the routes
- * says. It sees the answers where they leave the application, whatever client has asked.
+ * Wraps the handlers of a service, and compares every answer with the OpenAPI document of the routes, whatever client gets it.
+ * `assertDocumented` fails if an answer does not match.
  */
 export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
   const api = routes.filter(({ visitor }) => visitor === undefined);
@@ -14,12 +14,12 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
   const isOfPages = pathsOf(routes.filter(({ visitor }) => visitor));
   const deviations: string[] = [];
   const see = (method: string, target: string, answer: Answer, asked: IncomingHttpHeaders = {}): void => {
-    // A browser that navigates gets any error as a page, which programs do not. One that does not say so is known by what it accepts, before
-    // there is a route.
+    // A navigating browser gets an error as an HTML page, which is not documented. For a refused origin, which no route handles,
+    // the Accept header identifies a browser.
     const isNavigation = asked['sec-fetch-dest'] !== undefined;
     const isRefusedOrigin = answer.status === 403 && asked.origin !== undefined && `${asked.accept}`.includes('html');
     if (answer.status >= 400 && (isNavigation || isRefusedOrigin) && isHtml(answer)) return;
-    // Pages and their forms are not documented. One may have its path in common with a route of the API.
+    // Pages and their forms are not documented, but a page may have the same path as a route of the API.
     const path = target.split(/[?#]/)[0] ?? '';
     if (isOfPages(path) && (answer.status === 303 || isHtml(answer) || !isDescribed(path))) return;
     const problems = problemsOf(check, method, target, answer);
@@ -41,16 +41,16 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
   };
   return {
     handlers: watching,
-    /** @returns the answers so far that are not as documented, and forgets them. */
+    /** @returns the answers since the last call that do not match the document */
     undocumented: (): string[] => deviations.splice(0),
-    /** @throws Error that names the answers which are not as documented */
+    /** @throws Error with the answers that do not match the document */
     assertDocumented: (): void => {
       if (deviations.length > 0) throw new Error(`not as the OpenAPI document says:\n${deviations.join('\n')}`);
     },
   };
 };
 
-/** Whether one of the routes has a path. */
+/** Returns a function that tells whether one of the routes has a path. */
 const pathsOf = (routes: readonly Route[]): ((path: string) => boolean) => {
   const patterns = routes.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`));
   return (path) => patterns.some((pattern) => pattern.test(path));
@@ -66,7 +66,7 @@ const problemsOf = (check: AnswerCheck, method: string, target: string, answer: 
   }
 };
 
-/** Notes what is written to a response, and passes it on when it is complete. */
+/** Records what is written to a response, and calls `see` when the response is complete. */
 const record = (
   { method = '', url = '', socket, headers }: IncomingMessage,
   outgoing: ServerResponse,
@@ -87,7 +87,7 @@ const record = (
     const ended = end(...given);
     // Node sends no body in response to HEAD.
     const body = method === 'HEAD' ? '' : Buffer.concat(chunks).toString();
-    // A client that hung up gets no answer.
+    // If the client has closed the connection, it gets no answer.
     const answer = { status: outgoing.statusCode, headers: outgoing.getHeaders(), body };
     if (!socket.destroyed) see(method, url, answer, headers);
     return ended;

@@ -4,7 +4,7 @@ import { ask, postJson } from './sessions-under-load.ts';
 
 const REFRESH = '/auth/refresh-token';
 
-/** Registers a user whose session is bound to a device, and refreshes once. `baseUrl`: the service's, wherever it runs. */
+/** Registers a user whose session is bound to a device, and refreshes once. @param baseUrl the BASE_URL of the service */
 export const openBoundSession = async (url: string, baseUrl: string) => {
   const key = await joseDeviceKey();
   const proofFor = (path: string) => key.proof({ htu: `${baseUrl}${path}`, now: Date.now() });
@@ -19,7 +19,7 @@ export const openBoundSession = async (url: string, baseUrl: string) => {
   const first = await refresh(url, used);
   if (first !== 200) throw new Error(`refreshing answered ${first}`);
   return {
-    /** What the service at an address answers to the cookie alone, to the proof that was used, and to a new one. */
+    /** The answers of the service at a URL to the cookie alone, to the cookie with the used proof, and with a new proof. */
     answersAt: async (at: string) => [
       await refresh(at),
       await refresh(at, used),
@@ -28,5 +28,5 @@ export const openBoundSession = async (url: string, baseUrl: string) => {
   };
 };
 
-/** The answers of a service that knows the key of the session, and the proof that was used. */
+/** The `answersAt` of a service that knows the key of the session and the used proof. */
 export const STILL_BOUND = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED', 200];

@@ -6,7 +6,7 @@ import { type ServiceProcess, spawnService } from './process.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 type More = { readonly command?: Command; readonly ask?: Terminal['ask']; readonly isShown?: boolean };
 
-/** `npx tandem NAME …` in this process, by default without anybody to ask. What it logs is not in `stderr`. */
+/** Runs `npx tandem NAME …` in this process, by default without somebody who answers questions. `stderr` has no log lines. */
 export const runHere = async (
   [name = '', ...args]: readonly string[],
   env: Env = {},
@@ -25,21 +25,21 @@ export const runHere = async (
   return { status, stdout: printed.join(''), stderr: warned.join('') };
 };
 
-/** The same in a process of its own, which `wrap` starts. */
+/** Starts `npx tandem NAME …` in a new process. @param wrap a command that starts the process */
 export const spawnCommand = (
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   wrap: readonly string[] = [],
 ): ServiceProcess => spawnService(env, wrap, undefined, args);
 
-/** The same, until it has ended. */
+/** Runs `npx tandem NAME …` in a new process until it ends. */
 export const runThere = async (...given: Parameters<typeof spawnCommand>) => {
   const { outcome, stdout, stderr } = spawnCommand(...given);
   const { code: status } = await outcome;
   return { status, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 };
 
-/** Lets a command write files of so many KiB only. Node.js ignores the signal that comes with the error. */
+/** A command that limits the size of files that a program writes. Node.js ignores the signal that comes with the error. */
 export const smallFiles = (kibibytes: number): readonly string[] => [
   '/bin/bash',
   '-c',

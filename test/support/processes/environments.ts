@@ -2,7 +2,7 @@ import type { TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
 import { privatePem, publicPem } from '../../../src/infrastructure/keys.ts';
 import { testKeys } from '../keys.ts';
 
-/** The environment variables with these keys. */
+/** The environment variables that contain these keys. */
 export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<string, string>> => ({
   JWT_ACCESS_PRIVATE_KEY: privatePem(access.privateKey),
   JWT_ACCESS_PUBLIC_KEY: publicPem(access.publicKeys),
@@ -10,7 +10,7 @@ export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<st
   JWT_REFRESH_PUBLIC_KEY: publicPem(refresh.publicKeys),
 });
 
-/** The minimal environment of production. */
+/** A minimal environment for production. */
 export const PRODUCTION: Readonly<Record<string, string>> = {
   NODE_ENV: 'production',
   ...keyVariables(testKeys()),
@@ -18,7 +18,7 @@ export const PRODUCTION: Readonly<Record<string, string>> = {
   SHUTDOWN_DELAY: '0',
 };
 
-/** A production that causes no warning. */
+/** An environment for production that causes no warning. */
 export const NO_WARNINGS: Readonly<Record<string, string>> = {
   ...PRODUCTION,
   BASE_URL: 'https://auth.example.com',

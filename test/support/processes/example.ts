@@ -5,10 +5,10 @@ import { type RunningService, runService } from './process.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/own-store/main.ts', import.meta.url));
 
-/** A process of the example, and supertest against it. */
+/** A process of the example, with a supertest client. */
 export type ExampleProcess = RunningService & { readonly http: Http };
 
-/** Starts `examples/own-store`, or a copy of it, in a process of its own, without limits. */
+/** Starts `examples/own-store`, or a copy of it, in a new process, without rate limits. */
 export const startExample = async (
   env: Readonly<Record<string, string>>,
   program = EXAMPLE,

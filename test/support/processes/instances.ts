@@ -7,21 +7,21 @@ import { PRODUCTION } from './environments.ts';
 import { type RunningService, runService } from './process.ts';
 import { untilReady, whileShared } from './while-shared.ts';
 
-/** Whether a PostgreSQL and a Redis are available for instances to share; in CI they always are. */
+/** Whether instances can share a PostgreSQL and a Redis. In CI they always can. */
 export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
 
-/** An instance of the service in a process of its own, and supertest against it. */
+/** An instance of the service in a process of its own, with a supertest client. */
 export type Instance = RunningService & {
   readonly http: Http;
-  /** The time of its first line in the log, by the clock of its machine. Epoch milliseconds. */
+  /** The time of the first log line, by the clock of the process, in epoch milliseconds. */
   readonly startedAt: () => number;
 };
 
 /**
- * Two processes of the service in production, started at the same time with one empty database and one empty Redis, for a
- * whole `describe` or test file. Limits are off and time limits long unless `env` sets them.
- * @param clocks milliseconds by which the clock of each process is ahead.
- * @returns `at`: the process for a number: one for even numbers, the other for odd ones.
+ * Starts two processes of the service in production at the same time, with one empty database and one empty Redis, for a
+ * whole `describe` or test file. Rate limits are off and time limits long unless `env` sets them.
+ * @param clocks milliseconds by which the clock of each process is ahead
+ * @returns `at`, which gives one process for even numbers and the other for odd numbers
  */
 export const twoInstances = (
   env: Readonly<Record<string, string>> = {},
@@ -48,15 +48,15 @@ export const twoInstances = (
       if (instance === undefined) throw new Error('the instances do not run yet');
       return instance;
     },
-    /** Runs a scenario while the instances share their counts; see `whileShared`. */
+    /** Runs a scenario while the instances share their counts, as `whileShared` says. */
     whileShared: <Result>(scenario: (attempt: number) => Promise<Result>) => whileShared(instances, scenario),
   };
 };
 
-/** One machine is five minutes behind, the other five ahead. The service goes by the database's clock, so nothing may come of it. */
+/** One clock is five minutes behind, the other five ahead. The service must behave the same, because it uses the database's clock. */
 export const CLOCKS_APART = [-300_000, 300_000] as const;
 
-/** Has a process begin with another idea of the time, before it loads anything that asks for it. `new Date()` has it, too. */
+/** A variable that moves the clock of a process, `Date.now()` and `new Date()`, before the process loads any other module. */
 const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
   if (milliseconds === 0) return {};
   const program = `globalThis.Date = class extends Date {
@@ -70,7 +70,7 @@ const UNLIMITED = {
   ...PRODUCTION,
   HOST: '127.0.0.1',
   RATE_LIMITS: 'off',
-  // However slow the machine is, nothing is too late; only a hang is.
+  // Even on a slow machine, only a request that hangs exceeds this.
   REQUEST_TIMEOUT_MS: '600000',
   JWT_REFRESH_RACE_WINDOW: '5m',
 };

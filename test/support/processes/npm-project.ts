@@ -4,18 +4,18 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT, readText } from '../checkout/repository.ts';
 
-/** How a person reaches a registry; nothing that npm and vitest say of this checkout. */
+/** Matches the variables with which a person reaches a registry, and none that npm and vitest set for this checkout. */
 const KEPT =
   /^(?:HOME|USER|TMPDIR|LANG|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:DIR|FILE)|(?:https?|no)_proxy|npm_config_(?!(?:local_)?prefix$).*)$/i;
 
-/** The environment of a person who knows nothing of this checkout, but has its Node.js. */
+/** The environment of a person who has the Node.js of these tests, but not this checkout. */
 const outside = (): NodeJS.ProcessEnv => {
   const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
   const path = (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.startsWith(ROOT));
   return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...path].join(delimiter) };
 };
 
-/** Exact versions of the dependencies with these names. */
+/** The versions in package.json of the dependencies with these names. */
 export const versionsOf = (...names: readonly string[]): Readonly<Record<string, string>> => {
   const { dependencies, devDependencies } = JSON.parse(readText('package.json'));
   return Object.fromEntries(names.map((name) => [name, dependencies[name] ?? devDependencies[name]]));
@@ -25,13 +25,13 @@ export type NpmProject = {
   readonly path: string;
   /** Writes a file of the project. */
   readonly write: (file: string, text: string) => void;
-  /** @returns what it wrote to standard output. @throws Error with all of its output when it fails */
+  /** Runs a command. @returns its standard output @throws Error with all its output if it fails */
   readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
-  /** The same for a program of an installed package, as `npx` runs it. npm would cost more than most programs. */
+  /** Runs a program of an installed package without `npx`, which takes longer than most programs. */
   readonly runInstalled: NpmProject['run'];
 };
 
-/** A directory outside of this checkout, in which commands run as they do for a person. */
+/** A directory outside of this checkout, in which commands run with the environment of a person. */
 export const npmProject = (path: string): NpmProject => {
   const run: NpmProject['run'] = async (command, ...args) => {
     const running = promisify(execFile)(command, args, { cwd: path, env: outside(), maxBuffer: 2 ** 26 });
@@ -51,7 +51,7 @@ export const npmProject = (path: string): NpmProject => {
   };
 };
 
-/** Installs packages as `npm install` does. Versions are exact or paths of archives. */
+/** Installs packages with `npm install`. Versions are exact or paths of archives. */
 export const install = async (
   project: NpmProject,
   dependencies: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { aSession, type aUser } from '../builders.ts';
 
-/** A process that stops in the middle of a transaction, and says so. @param argv the database, and the user to add. */
+/** A process that prints a line in the middle of a transaction and stays there. Its arguments are the database and the user to add. */
 const [options, user] = process.argv.slice(2).map((text) => JSON.parse(text)) as [
   Parameters<typeof openSql>[0],
   ReturnType<typeof aUser>,
@@ -11,6 +11,6 @@ await transactions.run(async ({ users, sessions }) => {
   await users.add(user);
   await sessions.add(aSession({ userId: user.id }));
   process.stdout.write('in the middle\n');
-  // Holds the process up, until it is killed.
+  // Waits until the process is killed.
   await new Promise(() => setInterval(() => undefined, 60_000));
 });

@@ -20,8 +20,8 @@ export type ServiceProcess = {
 };
 
 /**
- * Runs a program, by default `main.js` of the service, in a new process, with only the PATH of this environment and without the
- * `.env` of the checkout.
+ * Runs a program, by default `main.js` of the service, in a new process. Of this environment it gets only PATH, and it does not
+ * load the `.env` of the checkout.
  */
 export const spawnService = (
   env: Readonly<Record<string, string>>,
@@ -51,8 +51,8 @@ export type RunningService = ServiceProcess & {
 };
 
 /**
- * Starts the service, with data of its own unless `env` or `wrap` says where they are, and waits until it listens. It is killed at the end of the test or file.
- * @throws Error with its output when it ends instead.
+ * Starts the service and waits until it listens. It is killed at the end of the test or file. By default its DATA_DIR is temporary.
+ * @throws Error with the output of the process if it ends instead
  */
 export const runService = async (
   env: Readonly<Record<string, string>>,
@@ -82,7 +82,7 @@ export const runService = async (
 
 const IN_MEMORY = fileURLToPath(new URL('./in-memory.ts', import.meta.url));
 
-/** The same for a service that keeps its storage in memory: it starts sooner. */
+/** Starts a service that keeps its storage in memory, which is faster than `runService`. */
 export const runInMemory = (env: Readonly<Record<string, string>>): Promise<RunningService> =>
   runService(env, [], IN_MEMORY);
 

@@ -5,11 +5,11 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 
 export type Helper = {
   readonly pid: number;
-  /** Its first output. */
+  /** The first output of the process. */
   readonly output: string;
-  /** Its error output so far. */
+  /** Returns the error output so far. */
   readonly complaints: () => string;
-  /** Kills it without a chance to clean up, and waits until it has ended. */
+  /** Kills the process without a chance to clean up, and waits until it has ended. */
   readonly kill: () => Promise<void>;
 };
 

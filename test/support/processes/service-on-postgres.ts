@@ -5,17 +5,17 @@ import { openDatabase } from '../storage/open-database.ts';
 import { runService } from './process.ts';
 import { ask } from './sessions-under-load.ts';
 
-/** Milliseconds; the time-out only catches hangs. */
+/** Options of `vi.waitFor` in milliseconds, with a time-out that only a hang exceeds. */
 export const SOON = { timeout: 60_000, interval: 20 };
 
-/** However slow the machine is, nothing is too late; only a hang is. */
+/** A time limit that only a request that hangs exceeds, even on a slow machine. */
 export const LONG_TIMEOUTS = {
   REQUEST_TIMEOUT_MS: '600000',
 };
 
 export type ServiceOnPostgres = Awaited<ReturnType<typeof startOnPostgres>>;
 
-/** The service in a process of its own, with a database on PostgreSQL. */
+/** Starts the service in a new process, with a new database on PostgreSQL. */
 export const startOnPostgres = async (given: Readonly<Record<string, string>> = {}) => {
   const { url } = await createDatabase(postgresOfTheTests() ?? '');
   const database = await openDatabase(onPostgresql(url), { migrate: true });
@@ -24,13 +24,13 @@ export const startOnPostgres = async (given: Readonly<Record<string, string>> = 
   const service = await runService(env);
   await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SOON);
 
-  /** Runs `work` while no session can be changed. */
+  /** Runs `work` while a transaction locks all rows of sessions. */
   const whileRowsLocked = (work: () => Promise<unknown>) =>
     inTransaction(database, async (send) => {
       await send('select id from sessions for update');
       await work();
     });
-  /** Runs `work` while the process of the service gets no time. */
+  /** Runs `work` while the process of the service is suspended. */
   const whileStopped = async (work: () => Promise<unknown>) => {
     service.child.kill('SIGSTOP');
     await work().finally(() => service.child.kill('SIGCONT'));

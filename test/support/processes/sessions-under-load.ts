@@ -1,7 +1,7 @@
 import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
 import { assertDocumented } from '../openapi/documented-http.ts';
 
-/** The parts of a response that tests of faults look at. */
+/** The parts of a response that tests of faults check. */
 export type Answer = {
   readonly status: number;
   readonly code: string | undefined;
@@ -9,10 +9,10 @@ export type Answer = {
   readonly retryAfter: string | null;
 };
 
-/** Milliseconds after which a request counts as hanging and fails its test. More than the service's own time limits. */
+/** Milliseconds after which a request counts as hanging and fails its test. It is more than the service's own time limits. */
 const HANGING = 60_000;
 
-/** A request to a service in another process. An answer that is not as docs/openapi.json says fails. */
+/** Sends a request to a service in another process. @throws Error if the answer does not match docs/openapi.json */
 export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) });
   const text = await response.text();
@@ -41,23 +41,22 @@ const refreshAt = async (url: string, cookie: string, proofFor?: ProofFor): Prom
     body: JSON.stringify({ proof: await proofFor?.(REFRESH) }),
   });
 
-/** Proves the key of a device for a path. */
+/** Makes a proof of a device's key for a path. */
 type ProofFor = (path: string) => Promise<string>;
 
-/** A browser with a session, which keeps the latest refresh cookie. */
+/** A client with a session, which stores its refresh cookies. */
 export type Holder = {
   readonly userId: string;
-  /** Refreshes once. */
   readonly refresh: (url: string) => Promise<Answer>;
-  /** All refresh cookies that it was given, the latest last. */
+  /** All refresh cookies so far, the latest last. */
   readonly cookies: () => readonly string[];
-  /** The number of refreshes that succeeded. */
+  /** The number of successful refreshes. */
   readonly refreshes: () => number;
   /** The responses other than 200, in order. */
   readonly failures: readonly Answer[];
 };
 
-/** @param proofFor of the key that the session is bound to, if it is. */
+/** Registers a user. @param proofFor makes proofs of the key to which the session is to be bound */
 export const signUpAt = async (url: string, person = aPerson(), proofFor?: ProofFor): Promise<Holder> => {
   const proof = await proofFor?.('/auth/register');
   const { cookie: first, status, body } = await postJson(`${url}/auth/register`, { ...person, proof });
@@ -84,7 +83,7 @@ export const signUpAt = async (url: string, person = aPerson(), proofFor?: Proof
   };
 };
 
-/** Refreshes every session again and again, one request at a time each. @returns stops, and waits for the last responses. */
+/** Refreshes every session again and again. @returns a function that stops this and waits for the last responses */
 export const refreshAllAt = (url: string, holders: readonly Holder[]): (() => Promise<void>) => {
   let going = true;
   const loops = holders.map(async ({ refresh }) => {

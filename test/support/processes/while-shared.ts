@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import type { RunningService } from './process.ts';
 import { ask } from './sessions-under-load.ts';
 
-/** Waits until a service uses its Redis: it listens before it is connected, and counts for itself until then. */
+/** Waits until a service has connected to its Redis. Until then it already listens, and counts in its own memory. */
 export const untilReady = ({ url }: Pick<RunningService, 'url'>): Promise<void> =>
   vi.waitFor(
     async () => {
@@ -15,8 +15,8 @@ export const untilReady = ({ url }: Pick<RunningService, 'url'>): Promise<void> 
   );
 
 /**
- * Runs a scenario while services share their counts. A Redis that gets no processor time for a quarter of a second counts as
- * unavailable, and each service counts for itself: then the scenario runs again, with the next number.
+ * Runs a scenario while services share their counts in Redis. If a service found Redis unavailable in the meantime, as on a busy
+ * machine, it counted in its own memory, so the scenario runs again with the next number.
  */
 export const whileShared = async <Result>(
   services: readonly RunningService[],
@@ -30,7 +30,7 @@ export const whileShared = async <Result>(
     const before = away().join();
     const isShared = before === back().join();
     const result = await scenario(attempt);
-    // Another answer of each service: what it logged before has arrived.
+    // When a service has answered once more, the log lines that it wrote before have arrived.
     await ready();
     if (isShared && away().join() === before) return result;
   }

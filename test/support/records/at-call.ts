@@ -5,8 +5,8 @@ type Method = 'insert' | 'list' | 'replace' | 'remove' | 'lock';
 type Call<Name extends Method> = (...given: Parameters<Records[Name]>) => Promise<unknown>;
 
 /**
- * The same records, which do something else at the calls of a method for a table.
- * @param act is given the call itself, and what it was called with.
+ * Wraps records so that calls of one method for one table run `act` instead.
+ * @param act gets a function that makes the original call, and the arguments
  */
 export const atCall = <Name extends Method>(
   records: Records,

@@ -1,27 +1,27 @@
 import { type AnyTable, TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { NOW } from '../builders.ts';
 
-/** Tables that do not grow with the users: the service or its operators limit them. */
+/** Tables that do not grow with the number of users, because the service or its operators limit them. */
 const FEW: readonly string[] = ['webhooks', 'massEndings', 'operations', 'invitations'] satisfies TableName[];
-/** What many rows have in common, though they are found by it. */
+/** Indexed columns in which many rows have the same value. */
 const COMMON = ['webhookId', 'purpose', 'issuer'];
 
 const nameIn = (column: string): string => `"${column.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 
-/** A column of the copy with the number n: what it is found by differs, and times lie a second apart. */
+/** The SQL for a column of the copy with the number n. Indexed texts differ between copies, and indexed times are a second apart. */
 const copied = (table: AnyTable, column: string): string => {
   const [name, type] = [nameIn(column), table.columns[column] ?? ''];
   const ordered = Object.values(table.indexes ?? {}).flat();
   const isFoundBy = [table.key, ordered, ...Object.values(table.unique ?? {})].flat().includes(column);
   if (type.startsWith('integer') && ordered.includes(column)) return `${name} - 1000 * n`;
   if (!type.startsWith('text') || !isFoundBy || COMMON.includes(column)) return name;
-  // Ids of PostgreSQL's neighbours: the time is in the first ten characters.
+  // The first ten characters of an id are its time, which stays the same.
   return `case when ${name} like '%@%' then n || ${name} else overlay(${name} placing lpad(n::text, 6, '0') from 11) end`;
 };
 
 /**
- * Statements that copy a row of each table so many times, for one user each, of whose kind nothing is due, and leave what PostgreSQL knows about the
- * tables up to date. Foreign keys hold, and are not checked.
+ * Statements that copy a row of each table `count` times, one copy for each user, and update the statistics of PostgreSQL.
+ * Foreign keys stay valid without being checked, and no copied message is due.
  */
 export const copies = (count: number): readonly string[] => [
   `update users set username = 'Copied', username_key = 'copied', email = 'copied@example.org'`,

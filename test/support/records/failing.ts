@@ -11,18 +11,18 @@ const NAMES = Object.keys(TABLES) as TableName[];
 export type Contents = ReadonlyMap<TableName, readonly Row[]>;
 
 /**
- * Which statement fails, by its number: before it is carried out, or when it is, and its answer is lost. Those that are lost are commits and statements
- * outside of units: within one, nothing is kept either way.
+ * The number of the statement that fails. A `refused` statement is not carried out; a `lost` one is, but its answer is lost. Only
+ * a commit or a statement outside of a unit is lost, because within a unit the failure undoes everything either way.
  */
 export type Fault = { readonly at: number; readonly how: 'refused' | 'lost' };
 
-/** Records in memory of which one statement fails, and what they have. */
+/** Records in memory of which one statement can fail, with access to their contents. */
 export const failingRecords = () => {
   const stored = memoryRows();
   let fault: Fault | null = null;
   let sent = 0;
   let open = 0;
-  /** @returns whether the answer of this statement is lost. @throws AppError when it is refused */
+  /** Counts a statement. @returns whether its answer is lost @throws AppError if it is refused */
   const send = (canBeLost: boolean): boolean => {
     if (canBeLost || fault?.how !== 'lost') sent += 1;
     if (fault?.at !== sent) return false;
@@ -60,18 +60,18 @@ export const failingRecords = () => {
       for (const [name, rows] of contents) for (const row of rows) stored.set(name, keyOf(name, row), row);
     },
     openUnits: () => open,
-    /** Counts anew, and makes one statement fail, or none. */
+    /** Starts counting again, and makes one statement fail, or none. */
     fail: (next: Fault | null): void => {
       [fault, sent] = [next, 0];
     },
-    /** Whether the statement that should fail was sent. */
+    /** Whether the statement that is to fail was sent. */
     hasFailed: () => fault !== null && sent >= fault.at,
   };
 };
 
 const failed = () => new AppError('DB_QUERY_FAILED', { reason: 'the statement of the test' });
 
-/** What differs, without the values: how many rows were added and removed, and which columns changed. */
+/** The differences in each table: how many rows were added and removed, and which columns changed. */
 export const changesBetween = (before: Contents, after: Contents): readonly string[] =>
   NAMES.flatMap((name) => {
     const rowsOf = (contents: Contents) => new Map(contents.get(name)?.map((row) => [keyOf(name, row), row]));

@@ -13,21 +13,21 @@ export type Change = {
 
 export const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
-/** Carries out a statement of a transaction, or its commit. With the first that fails it has to end (`orEnd`), however late that is known. */
+/** Carries out a statement of a transaction or its commit. It must end the transaction (`orEnd`) if the statement fails. */
 export type Send = <Result>(by: Transaction, work: () => Promise<Result>, changes: boolean) => Promise<Result>;
 
-/** One database in memory: READ COMMITTED with locks of rows, as PostgreSQL has them. Its transactions run beside each other. */
+/** A database in memory whose transactions run concurrently, with READ COMMITTED and row locks as in PostgreSQL. */
 export class ReadCommitted {
   readonly stored = memoryRows();
   readonly open = new Set<Transaction>();
-  /** Who has locked what last. */
+  /** The transaction that last locked each name. */
   readonly owners = new Map<string, Transaction>();
   readonly onCommit: (changes: Change[]) => void;
 
   constructor(onCommit: (changes: Change[]) => void = () => undefined) {
     this.onCommit = onCommit;
   }
-  /** `close` ends what is open, as when the process has died. */
+  /** Opens a connection. Its `close` ends its open transactions, as when the process dies. */
   connect(send: Send = (by, work) => by.orEnd(work())) {
     const own = new WeakSet<Transaction>();
     const transact: Transact = async (work) => {
@@ -38,7 +38,7 @@ export class ReadCommitted {
       await send(by, () => by.commit(), false);
       return result;
     };
-    /** Calls outside of a unit: each is a transaction of its own. */
+    /** A call outside of a unit is a transaction of its own. */
     const alone = callsBy((...call) => transact((inside) => callOf(inside, ...call)));
     const close = (): void => {
       for (const each of this.open) if (own.has(each)) each.end();
@@ -102,7 +102,7 @@ class Transaction {
   }
 }
 
-/** What calls lock before they are carried out: the keys of rows, and their values that nobody else may have. */
+/** The names that a call locks before it runs: the keys of its rows, and their unique values. */
 const locksOf = (table: TableName, rows: readonly Row[]): string[] =>
   rows.flatMap((row) =>
     uniquesOf(TABLES[table])

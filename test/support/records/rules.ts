@@ -3,7 +3,7 @@ import { EVENT_KINDS, type EventKind } from '../../../src/domain/event.ts';
 import type { MessageKind } from '../../../src/domain/message.ts';
 import type { Contents } from './failing.ts';
 
-/** The event of which a message tells, if it has another name; `null`: none. */
+/** The event that a kind of message reports, where the names differ. `null` means that the message reports no event. */
 const TOLD: Readonly<Partial<Record<MessageKind, EventKind | null>>> = {
   'password-reset': null,
   'password-was-reset': 'password-reset',
@@ -12,14 +12,14 @@ const TOLD: Readonly<Partial<Record<MessageKind, EventKind | null>>> = {
 };
 const isEvent = (kind: string): kind is EventKind => EVENT_KINDS.some((each) => each === kind);
 
-/** What rows that belong together break, whatever has failed. */
+/** The rules between rows that the contents break. They must hold whatever statement has failed. */
 export const brokenRules = (contents: Contents): readonly string[] => {
   const rows = <Name extends keyof Tables>(name: Name) => (contents.get(name) ?? []) as unknown as Tables[Name][];
   const users = new Map(rows('users').map((user) => [user.id, user]));
   const eventsOf = Map.groupBy(rows('events'), ({ userId }) => userId);
   const has = (userId: string | null, isMeant: (event: Tables['events']) => boolean) =>
     eventsOf.get(userId ?? '')?.some(isMeant) === true;
-  /** Of log-ins that were counted together, the events of the later ones are not kept. */
+  /** Log-ins that are counted together have only one event, that of the first. */
   const counted = (userId: string) => has(userId, ({ kind, count }) => kind === 'logged-in' && count > 1);
   const live = new Set(rows('sessions').map(({ id }) => id));
   const sequences = new Map(rows('webhookSequences').map(({ userId, sequence }) => [userId, sequence]));

@@ -20,7 +20,7 @@ import {
 
 type Rows = { readonly [Name in TableName]: readonly Tables[Name][] };
 
-/** Rows of each table, in which every type of value occurs, of one user and of nobody. */
+/** Rows of each table, with every type of value, for one user and for no user. */
 export const sampleRows = (user: Tables['users'], at: number): Rows => {
   const userId = user.id;
   return {
@@ -56,7 +56,7 @@ export const insertRows = async (records: Pick<Records, 'insert'>, rows: Partial
     for (const row of each) await records.insert(table as 'users', row as Tables['users']);
 };
 
-/** Inserts rows of each table for so many users. */
+/** Inserts rows of each table for a number of users. */
 export const fill = async (records: Records, users: number): Promise<void> => {
   const all = Array.from({ length: users }, (_, at) => {
     const user = aUserRow({ attributes: { note: 'ä🔑"\\\0', level: at }, locale: at % 2 === 0 ? 'de' : null });
@@ -67,7 +67,7 @@ export const fill = async (records: Records, users: number): Promise<void> => {
   });
 };
 
-/** All rows of a table, in the order of its key. */
+/** All rows of a table, ordered by its key. */
 export const allRows = async <Name extends TableName>(
   records: Pick<Records, 'list'>,
   table: Name,

@@ -1,24 +1,24 @@
 import { CompiledQuery, type DatabaseConnection, type KyselyPlugin, type QueryResult } from 'kysely';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
-/** Gives a Kysely an executor of its own. */
+/** A plugin that changes nothing. `withPlugin` returns a Kysely with an executor of its own. */
 const NO_CHANGES: KyselyPlugin = {
   transformQuery: ({ node }) => node,
   transformResult: async ({ result }) => result,
 };
 
-/** A statement that fails with an error of the driver which quotes the text. */
+/** For each database, a statement that fails with an error of the driver that quotes the text. */
 export const QUOTING = {
   postgresql: (text: string) => CompiledQuery.raw('select $1::text::int', [text]),
   mariadb: (text: string) => CompiledQuery.raw(`signal sqlstate '45000' set message_text = ?`, [text.slice(0, 400)]),
   sqlite: (text: string) => CompiledQuery.raw(`select "${text.replaceAll('"', '""')}"`),
 };
 
-/** The same database, whose statements fail with an error of the driver that quotes their parameters. */
+/** Makes a copy of a database whose statements fail with an error of the driver that quotes their parameters. */
 export const failing = (db: Sql, quoting: (text: string) => CompiledQuery): Sql =>
   sendingBy(db, ({ parameters }, send) => send(quoting(JSON.stringify(parameters))));
 
-/** The same database, and the texts of the statements that are sent to it. */
+/** Makes a copy of a database that records the texts of its statements. */
 export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly string[] } => {
   const sent: string[] = [];
   const recorded = sendingBy(db, (query, send) => {
@@ -30,7 +30,7 @@ export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly 
 
 type Send = (query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
-/** The same database, to whose connections statements go by `sending`. */
+/** Makes a copy of a database that sends each statement through `sending`. */
 export const sendingBy = (
   db: Sql,
   sending: (query: CompiledQuery, send: Send) => Promise<QueryResult<unknown>>,

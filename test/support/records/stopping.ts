@@ -2,7 +2,7 @@ import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 
-/** Records of a database that answers until it is stopped. */
+/** Records of a database that fails after `stop`. */
 export const recordsThatStop = () => {
   let isDown = false;
   const records: Records = new Proxy(memoryRecords(), {

@@ -14,13 +14,13 @@ import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { storeEvents } from '../stored-events.ts';
 
 /**
- * Writes the OpenAPI document, and statements that make a database as this version has it, with a few rows, to `test/released`. For each release:
- * `node test/support/released/write.ts 1.0.0`.
+ * Writes to `test/released` the OpenAPI document, and statements that make a database of this version with a few rows. It runs
+ * for each release: `node test/support/released/write.ts 1.0.0`.
  */
 const [, , release = ''] = process.argv;
 const { path, remove } = temporaryDirectory();
 const SQLITE = { kind: 'sqlite', path: join(path, 'rows.sqlite'), synchronous: 'normal', tablePrefix: '' } as const;
-/** No connection is made. */
+/** Nothing connects to these URLs. */
 const POSTGRESQL = {
   kind: 'postgresql',
   url: 'postgresql://127.0.0.1/released',
@@ -32,7 +32,7 @@ const POSTGRESQL = {
 } as const;
 const MARIADB = { ...POSTGRESQL, kind: 'mariadb', url: 'mariadb://127.0.0.1/released' } as const;
 
-/** When the session was opened: at the time of `application()`. */
+/** The time at which the session was opened, which is that of `application()`. */
 const NOW = Date.UTC(2026, 0, 1);
 
 const addRows = async (records: Records): Promise<void> => {
@@ -101,7 +101,7 @@ for (const [options, form] of [
   const statements = [...(await schemaOf(options)), ...(await insertsOf(records, form))];
   writeFileSync(new URL(`${options.kind}.sql`, directory), `${statements.join(';\n')};\n`);
 }
-// In one line: it is compared, and not read.
+// The document is on one line, because programs compare it and nobody reads it.
 const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
 writeFileSync(new URL('openapi.json', directory), `${JSON.stringify(document)}\n`);
 await close();

@@ -3,11 +3,11 @@ import { buffer } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { listenOnLoopback } from '../listen.ts';
 
-/** A span as the collector gets it. */
+/** A span that the collector has received. */
 export type SentSpan = {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it begins the trace. */
+  /** The id of the parent span. It is empty for the first span of a trace. */
   readonly parentId: string;
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client';
@@ -20,7 +20,7 @@ export type SentSpan = {
 
 type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 
-/** Of an `ExportTraceServiceRequest` in JSON, what the tests read. */
+/** The parts of an `ExportTraceServiceRequest` in JSON that the tests read. */
 type Sent = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
@@ -39,7 +39,7 @@ type JsonSpan = Readonly<
 const attributesOf = (attributes: readonly Attribute[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.boolValue]));
 
-/** Nanoseconds since 1970 are more than a number holds exactly. */
+/** Converts nanoseconds since 1970, which are too large for an exact number. */
 const milliseconds = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1_000n) / 1_000;
 
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
@@ -54,8 +54,8 @@ const toSpan = ({ parentSpanId = '', kind, attributes, status, ...span }: JsonSp
 });
 
 /**
- * A collector of OpenTelemetry's protocol over HTTP (opentelemetry-proto, trace/v1). It reads JSON; other bodies are kept as they came.
- * @param port that of one that is gone; by default a free one
+ * Starts a collector for OpenTelemetry's protocol over HTTP (opentelemetry-proto, trace/v1). It parses JSON, and stores other bodies as
+ * they are. @param port the port of a collector that has ended; by default a free one
  */
 export const startCollector = async (port = 0) => {
   const spans: SentSpan[] = [];
@@ -89,18 +89,17 @@ export const startCollector = async (port = 0) => {
     spans,
     others,
     resource: () => resource,
-    /** @param status of the next answers; `null`: there are none. `slowly`: they never end. */
+    /** @param status the status of the next answers, `null` for no answers, or `slowly` for answers that never end */
     answers: (status: typeof answer): void => {
       answer = status;
     },
-    /** The first span of a name, as soon as it is sent. */
+    /** Waits for the first span with a name. */
     sent: (name: string, traceId?: string): Promise<SentSpan> =>
       vi.waitFor(() => {
         const found = spans.find((each) => each.name === name && (traceId ?? each.traceId) === each.traceId);
         if (found === undefined) throw new Error(`no span ${name} among ${spans.map((each) => each.name).join(', ')}`);
         return found;
       }, 30_000),
-    /** Ends it with its connections. */
     kill: close,
   };
 };

@@ -7,18 +7,18 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/tandem', import.meta.url));
-/** Time-outs in milliseconds for the package lists and for the download; a browser has a hundred megabytes. */
+/** Time-outs in milliseconds for the package lists and for the download, which is a hundred megabytes for a browser. */
 const TIMEOUTS = { update: 120_000, install: 600_000 };
 
-/** The directory that packages were unpacked in, or `/`, and the directories of libraries that the system lacks. */
+/** The directory into which packages were unpacked, or `/`, and the directories of libraries that the system lacks. */
 export type DebianPackages = { readonly root: string; readonly libraries: readonly string[] };
 
 /**
- * What is installed, or else Debian packages, which are unpacked with those of their dependencies that are missing into a directory of the checkout.
- * Nothing is installed, so it needs no root and starts no service.
- * @param path a file of theirs, below `/`, or a pattern: an installed one may have come without the package.
- * @param names of the packages, with those of dependencies whose files have to be in the same directory.
- * @throws Error when the system has no Debian packages, the download fails, or the file is not in them.
+ * Finds an installed program, or else unpacks Debian packages and their missing dependencies into a directory of the checkout.
+ * It installs nothing, so it needs no root rights and starts no service.
+ * @param path a file in the packages, relative to `/`, or a pattern. The packages are only fetched if the system lacks the file.
+ * @param names the names of the packages, and of dependencies whose files must be in the same directory
+ * @throws Error if the system has no Debian packages, the download fails, or the packages lack the file
  */
 export const provideDebianPackages = async (path: string, ...names: string[]): Promise<DebianPackages> => {
   if (isThere('/', path)) return { root: '/', libraries: [] };
@@ -27,13 +27,13 @@ export const provideDebianPackages = async (path: string, ...names: string[]): P
   return { root, libraries: directoriesOfLibraries(root) };
 };
 
-/** Not a link to a file that is missing. */
+/** Whether a file exists. A link to a missing file does not count. */
 const isThere = (root: string, path: string): boolean =>
   globSync(path, { cwd: root }).some((found) => existsSync(join(root, found)));
 
 const unpackInto = async (root: string, path: string, names: readonly string[]): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
-  // Of root, servers run as `nobody`.
+  // If the user is root, servers run as `nobody`, who must be able to read the directories.
   for (const directory of [CACHE, dirname(CACHE)]) chmodSync(directory, 0o755);
   const work = mkdtempSync(`${root}-`);
   mkdirSync(join(work, 'root'));
@@ -42,7 +42,7 @@ const unpackInto = async (root: string, path: string, names: readonly string[]):
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
     if (!isThere(join(work, 'root'), path)) throw new Error(`what apt-get fetches for ${names} has no ${path}`);
-    // Another process may have unpacked them meanwhile.
+    // Another process may have unpacked the packages meanwhile.
     if (isThere(root, path)) return;
     rmSync(root, { recursive: true, force: true });
     renameSync(join(work, 'root'), root);
@@ -51,10 +51,10 @@ const unpackInto = async (root: string, path: string, names: readonly string[]):
   }
 };
 
-/** Lists of packages take longer to fetch than most packages. Those of the package before serve until one cannot be fetched by them. */
+/** The package lists of the last `update`, which takes longer than fetching most packages. They are used until a download fails. */
 const LISTS = join(CACHE, 'lists');
 
-/** `reinstall`: the packages that are named are downloaded even if they are installed. */
+/** With `--reinstall`, apt-get downloads the named packages even if they are installed. */
 const FLAGS = ['--yes', '--no-install-recommends', '--download-only', '--reinstall'];
 
 const download = async (work: string, names: readonly string[]): Promise<void> => {
@@ -65,7 +65,7 @@ const download = async (work: string, names: readonly string[]): Promise<void> =
   await aptGet(work, own, TIMEOUTS.update, 'update');
   await install(own);
   rmSync(LISTS, { recursive: true, force: true });
-  // Another process may have put its own there.
+  // The rename fails if another process has put its lists there.
   await succeeds(rename(own, LISTS));
 };
 
@@ -75,7 +75,7 @@ const succeeds = (work: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** Uses the package database of the system, and writes only below `work`. */
+/** Runs apt-get, which uses the package database of the system and writes only below `work`. */
 const aptGet = (work: string, lists: string, timeout: number, ...command: string[]) =>
   run(
     'apt-get',

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ephemeral ports of outgoing connections: a server that restarts needs its port again, and
- * a client that connects to an ephemeral port may connect to itself.
+ * The first port. All ports are below the ephemeral ports of outgoing connections, because a server that restarts needs its port
+ * again, and a client that connects to an ephemeral port may connect to itself.
  */
 const FIRST = 20_000;
-/** The ports of one worker of vitest: others start servers at the same time, and a server may listen long after it got its port. */
+/** The number of ports of each vitest worker. Workers start servers at the same time, and a server may listen long after it got its port. */
 const COUNT = 1_000;
 const WORKERS = 10;
 
 const given = new Set<number>();
 
-/** A free TCP port of the loopback address, another one at every call. */
+/** Finds a free TCP port of the loopback address, a different one at every call. */
 export const freePort = async (): Promise<number> => {
   const first = FIRST + (Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS) * COUNT;
   for (let attempt = 0; attempt < 100; attempt += 1) {

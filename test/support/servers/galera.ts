@@ -6,13 +6,13 @@ import { bootstrap, commandOf, environmentOf, type MariadbProgram, provideMariad
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
 
-/** `provider`: the library of Galera. `paths`: the directories of the programs that transfer a state. */
+/** `provider` is the library of Galera. `paths` has the directories of the programs that transfer the state to a new node. */
 export type GaleraProgram = { readonly mariadb: MariadbProgram; readonly provider: string; readonly paths: string };
 
 const PROVIDER = 'usr/lib/galera/libgalera_smm.so';
 const TRANSFER = 'usr/bin/wsrep_sst_rsync';
 
-/** What is installed, or else Debian's packages. @throws Error when they cannot be fetched. */
+/** Finds the installed programs, or else unpacks Debian's packages. @throws Error if the packages cannot be fetched */
 export const provideGalera = async (): Promise<GaleraProgram> => {
   const server = await provideMariadb();
   const provider = await provideDebianPackages(PROVIDER, 'galera-4');
@@ -26,7 +26,6 @@ export const provideGalera = async (): Promise<GaleraProgram> => {
   };
 };
 
-/** Three nodes. */
 export type GaleraCluster = { readonly nodes: readonly TestServer[]; readonly stop: () => Promise<void> };
 
 const PASSWORD = 'word';
@@ -36,7 +35,7 @@ const freePorts = async (): Promise<Ports> => ({
   ...{ state: await freePort(), changes: await freePort() },
 });
 
-/** The first node begins the cluster, and the others join it one after the other, by a transfer of its state. */
+/** Starts three nodes. The first node begins the cluster, and the others join it one after the other by a transfer of its state. */
 export const launchGalera = async (program: GaleraProgram): Promise<GaleraCluster> => {
   const ports = [await freePorts(), await freePorts(), await freePorts()];
   const members = ports.map(({ group }) => `127.0.0.1:${group}`).join();
@@ -59,7 +58,7 @@ const launchNode = async (
   members: string,
   isFirst: boolean,
 ): Promise<TestServer> => {
-  // What transfers a state gives the files to another user than root.
+  // The program that transfers the state makes another user than root the owner of the files.
   const owner = unprivileged();
   const directory = serverDirectory('galera', owner);
   const data = join(directory, 'data');
@@ -77,7 +76,7 @@ const launchNode = async (
     ...[`--wsrep-cluster-address=gcomm://${members}`, `--wsrep-node-address=127.0.0.1:${group}`],
     ...['--wsrep-sst-method=rsync', `--wsrep-sst-receive-address=127.0.0.1:${state}`],
     `--wsrep-provider-options=${options.join(';')}`,
-    // Only once: later, it joins the others.
+    // The first node begins the cluster only at its first start. Later it joins the others.
     ...(isFirst ? ['--wsrep-new-cluster'] : []),
   ];
   const node = await launch({

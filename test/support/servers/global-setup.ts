@@ -10,9 +10,9 @@ import { launchRedis, provideRedis } from './redis.ts';
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 
 /**
- * Starts one PostgreSQL and one Redis for all tests of a project, unless the environment names others, and removes them after
- * it. In the project `pooled`, tests reach that PostgreSQL through a PgBouncer only. When a server is not available, the run fails
- * in CI; elsewhere its tests are skipped and the last line says so.
+ * Starts one PostgreSQL and one Redis for all tests of a project, unless the environment names others, and removes them at the end.
+ * In the project `pooled`, tests reach PostgreSQL only through a PgBouncer. If a server is not available, the run fails in CI;
+ * elsewhere the tests that need it are skipped, and the last line of the output says so.
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const cleanups: (() => Promise<void>)[] = [];

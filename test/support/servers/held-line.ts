@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { atEnd } from '../closing.ts';
 import { listenOnLoopback } from '../listen.ts';
 
-/** A line to a server on which requests can be held up, and arrive later. Its responses are never held up. */
+/** A proxy of a server that can hold requests back and forward them later. It never holds responses back. */
 export const openHeldLine = async (server: string) => {
   let target = new URL(server);
   let isCut = false;
@@ -35,11 +35,11 @@ export const openHeldLine = async (server: string) => {
     release: (): void => {
       for (const [near, far] of lines) near.pipe(far);
     },
-    /** Leads new connections to another server; those that exist stay. */
+    /** Forwards new connections to another server. Existing connections stay. */
     leadTo: (other: string): void => {
       target = new URL(other);
     },
-    /** Ends all connections. New ones get no answer, until it is mended, which ends these. */
+    /** Ends all connections. While the proxy is cut, new connections stay open without an answer. */
     setCut: (cut: boolean): void => {
       isCut = cut;
       end();

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Waits until its input ends, then stops the server whose process id is in the file `pid`, if any, and removes the
- * directory. SIGINT shuts PostgreSQL and Redis down, and SIGTERM MariaDB; a stopped process has to be continued first to receive it.
+ * A script that waits until its input ends, then stops the server whose process id is in the file `pid`, if any, and removes the
+ * directory. SIGINT ends PostgreSQL and Redis, and SIGTERM ends MariaDB. A suspended process only receives them after SIGCONT.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -21,9 +21,8 @@ rm -rf "$1"
 `;
 
 /**
- * Removes a directory, and stops the server in it, when this process has ended: by itself, by ^C or
- * by SIGKILL.
- * @returns does that now, and waits until it is done.
+ * Stops the server in a directory and removes the directory when this process has ended in any way, even by SIGKILL.
+ * @returns a function that does this now, and waits until it is done
  */
 export const keep = (directory: string): (() => Promise<void>) => {
   const keeper = spawnKeeper(SCRIPT, directory);
@@ -34,7 +33,7 @@ export const keep = (directory: string): (() => Promise<void>) => {
   };
 };
 
-/** Kills a child process when this process has ended in any way. */
+/** Kills a child process when this process has ended in any way, even by SIGKILL. */
 export const endWithUs = (child: ChildProcess): void => {
   const keeper = spawnKeeper(`trap '' HUP INT TERM; read -r _; kill -KILL "$1"`, String(child.pid));
   child.once('exit', () => keeper.kill('SIGKILL'));

@@ -9,12 +9,12 @@ import { freePort } from './free-port.ts';
 import { launch, type Owner, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
-/** `/usr`, or that of the unpacked package, and the directories of libraries that the system lacks. */
+/** The directory `usr` of the system or of the unpacked package, and the directories of libraries that the system lacks. */
 export type MariadbProgram = { readonly base: string; readonly libraries: readonly string[] };
 
 /**
- * The server that is installed, or else that of the Debian package.
- * @throws Error when there is none or it does not run.
+ * Finds the installed server, or else unpacks the Debian package.
+ * @throws Error if the package cannot be fetched or the server does not run
  */
 export const provideMariadb = async (): Promise<MariadbProgram> => {
   const { root, libraries } = await provideDebianPackages('usr/sbin/mariadbd', 'mariadb-server-core');
@@ -31,8 +31,8 @@ export const environmentOf = ({ libraries }: MariadbProgram): Record<string, str
 });
 
 /**
- * Starts a MariaDB without databases. It is durable against a crash of the process, not of the operating system.
- * @param settings of the server.
+ * Starts a MariaDB without databases. Its data survive a crash of the process, but not of the operating system.
+ * @param settings options of the server
  */
 export const launchMariadb = async (
   program: MariadbProgram,
@@ -44,7 +44,7 @@ export const launchMariadb = async (
   const port = await freePort();
   const common = [
     ...['--no-defaults', `--user=${userInfo().username}`, `--basedir=${program.base}`, `--datadir=${data}`],
-    // A server that starts removes temporary tables, also those of others in the same place.
+    // A server that starts removes all temporary tables in its `tmpdir`, so servers must not share one.
     ...[`--tmpdir=${directory}`, '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M'],
   ];
   return launch({
@@ -57,7 +57,7 @@ export const launchMariadb = async (
     ],
     env: environmentOf(program),
     user: {},
-    // The line before is in the language of the server.
+    // The line before this one is in the server's language, so it cannot be matched.
     ready: /^Version: /m,
     prepare: async () => {
       mkdirSync(data);
@@ -66,7 +66,7 @@ export const launchMariadb = async (
   });
 };
 
-/** Creates the system's tables, as `mariadb-install-db` does, which needs other packages. */
+/** Creates the system tables, as `mariadb-install-db` does, which needs more packages. */
 export const bootstrap = async (
   program: MariadbProgram,
   args: readonly string[],
@@ -74,7 +74,7 @@ export const bootstrap = async (
   owner: Owner = {},
 ): Promise<void> => {
   const script = (name: string) => readFileSync(join(program.base, `share/mysql/${name}.sql`), 'utf8');
-  // A line is a statement.
+  // With `--bootstrap`, each line is a statement.
   const statements = [
     'create database mysql;',
     'use mysql;',

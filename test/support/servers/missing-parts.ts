@@ -5,7 +5,7 @@ const IN_CI = !['', '0', 'false'].includes(CI);
 export const missingParts = () => {
   const missing: string[] = [];
   return {
-    /** @returns the part, or `null` when it is not available. */
+    /** @returns the part, or `null` if it is not available */
     unlessMissing: async <Part>(name: string, provide: () => Promise<Part>): Promise<Part | null> => {
       try {
         return await provide();
@@ -14,11 +14,11 @@ export const missingParts = () => {
         return null;
       }
     },
-    /** @throws Error in CI, when a part is missing. */
+    /** @throws Error in CI if a part is missing */
     refuseInCi: (): void => {
       if (missing.length > 0 && IN_CI) throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
     },
-    /** Prints which tests were skipped. */
+    /** Prints which parts are missing, if any. */
     report: (): void => {
       if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
     },

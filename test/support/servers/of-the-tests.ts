@@ -11,17 +11,17 @@ import { launchRedisCluster, type RedisCluster } from './redis-cluster.ts';
 import { launchRedisSentinels, type WatchedRedises } from './redis-sentinel.ts';
 import type { TestServer } from './server.ts';
 
-/** The URL of the PostgreSQL in which tests create their own databases; `undefined` when there is none. */
+/** The URL of the PostgreSQL in which tests create their own databases, or `undefined` if there is none. */
 export const postgresOfTheTests = (): string | undefined => inject('postgresql')?.url ?? undefined;
 
-/** The URL of the Redis on which tests take their own databases; `undefined` when there is none. */
+/** The URL of the Redis whose databases tests take, or `undefined` if there is none. */
 export const redisOfTheTests = (): string | undefined => inject('redis')?.url ?? undefined;
 
-/** Whether a test can start its own PostgreSQL and Redis; in CI it always can. */
+/** Whether a test can start its own PostgreSQL and Redis. In CI it always can. */
 export const canStartServers = (): boolean =>
   [inject('postgresql'), inject('redis')].every((part) => (part?.programs ?? null) !== null);
 
-/** The servers below are stopped at the end of the test or file. */
+/** Waits for a server, and stops it at the end of the test or file. */
 const untilTheEnd = async <Server extends Pick<TestServer, 'stop'>>(starting: Promise<Server>): Promise<Server> => {
   const server = await starting;
   return { ...server, stop: closing(server.stop) };
@@ -31,30 +31,30 @@ const untilTheEnd = async <Server extends Pick<TestServer, 'stop'>>(starting: Pr
 export const startPostgres = (): Promise<TestServer> =>
   untilTheEnd(launchPostgres(needed(inject('postgresql')?.programs)));
 
-/** The same with TLS. */
+/** Starts a PostgreSQL with TLS for one test, which may kill or freeze it. */
 export const startPostgresWithTls = (certificate: Certificate): Promise<TlsServer> =>
   untilTheEnd(launchPostgresWithTls(needed(inject('postgresql')?.programs), certificate));
 
-/** Starts a Redis for one test, which may kill or freeze it. @param settings of `redis.conf`. */
+/** Starts a Redis for one test, which may kill or freeze it. @param settings settings of `redis.conf` */
 export const startRedis = (settings: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
   untilTheEnd(launchRedis(needed(inject('redis')?.programs), settings));
 
-/** Whether a PgBouncer can be started in front of the tests' PostgreSQL; it always can in CI. */
+/** Whether a test can start a PgBouncer in front of the tests' PostgreSQL. In CI it always can. */
 export const canStartPgbouncer = (): boolean =>
   postgresOfTheTests() !== undefined && (inject('pgbouncer') ?? null) !== null;
 
-/** A PgBouncer of the test's own in front of a PostgreSQL. @param settings of pgbouncer.ini. */
+/** Starts a PgBouncer for one test in front of a PostgreSQL. @param settings settings of pgbouncer.ini */
 export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   untilTheEnd(launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings));
 
-/** Whether a MariaDB can be started; it always can in CI. */
+/** Whether a test can start a MariaDB. In CI it always can. */
 export const canStartMariadb = (): boolean => (inject('mariadb') ?? null) !== null;
 
 /** Starts a MariaDB for one test file, which may kill or freeze it. */
 export const startMariadb = (settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   untilTheEnd(launchMariadb(needed(inject('mariadb')), settings));
 
-/** Whether a Galera cluster can be started; it always can in CI. */
+/** Whether a test can start a Galera cluster. In CI it always can. */
 export const canStartGalera = (): boolean => (inject('galera') ?? null) !== null;
 
 /** Starts a Galera cluster for one test file, which may kill or freeze its nodes. */

@@ -9,12 +9,12 @@ import { serverDirectory, unprivileged } from './unprivileged.ts';
 
 const run = promisify(execFile);
 
-/** The program of PgBouncer, and the directories of its libraries that the system lacks. */
+/** The program of PgBouncer, and the directories of libraries that the system lacks. */
 export type PgbouncerProgram = { readonly command: string; readonly libraries: readonly string[] };
 
 /**
- * The PgBouncer that is installed, or else Debian's, unpacked below node_modules.
- * @throws Error when it cannot be fetched, or does not run.
+ * Finds the installed PgBouncer, or else unpacks the Debian package below node_modules.
+ * @throws Error if the package cannot be fetched or the program does not run
  */
 export const providePgbouncer = async (): Promise<PgbouncerProgram> => {
   const { root, libraries } = await provideDebianPackages('usr/sbin/pgbouncer', 'pgbouncer');
@@ -28,13 +28,13 @@ const environment = (libraries: readonly string[]): Record<string, string> => ({
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
 
-/** A name that PgBouncer has, and PostgreSQL has not, for the database of the URL. */
+/** A name of the URL's database that only PgBouncer knows. */
 export const ALIAS = 'alias';
 
 /**
- * Runs a PgBouncer in transaction mode in front of every database of a PostgreSQL.
- * @param settings of pgbouncer.ini, besides those of the connection.
- * @returns a URL that differs from PostgreSQL's in its port.
+ * Starts a PgBouncer in transaction mode in front of every database of a PostgreSQL. Its URL differs from PostgreSQL's only in
+ * the port.
+ * @param settings more settings of pgbouncer.ini
  */
 export const launchPgbouncer = async (
   { command, libraries }: PgbouncerProgram,
@@ -63,7 +63,7 @@ export const launchPgbouncer = async (
   });
 };
 
-/** Enough for many databases of tests at once; those that are not used give their connections back soon. */
+/** Allows tests to use many databases at once. A database that is not used gives its connections back after a few seconds. */
 const SETTINGS = {
   listen_addr: '127.0.0.1',
   unix_socket_dir: '',
@@ -86,7 +86,7 @@ const configured = ({ hostname, port, pathname }: URL, settings: Readonly<Record
     '',
   ].join('\n');
 
-/** The checkout may be closed to the user as whom PgBouncer runs, since it refuses to run as root. */
+/** Copies the program and its libraries. PgBouncer does not run as root, and another user may be unable to read the checkout. */
 const copyPrograms = (directory: string, command: string, libraries: readonly string[]) => {
   const copy = join(directory, 'pgbouncer');
   copyFileSync(command, copy);

@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from '../listen.ts';
 
-/** Where the line is cut: before the server gets the statement, or when it has executed it and answers. */
+/** When connections end: before the server gets the statement, or when it has executed the statement and answers. */
 type Cut = { readonly statement: string; readonly when: 'before' | 'after' };
 
-/** Length of the type of a message and of its length. The first message of a connection has no type. */
+/** The bytes that the type and the length of a message take. The first message of a connection has no type. */
 const [TYPE, LENGTH] = [1, 4];
 
-/** Calls back with each whole message of a client. */
+/** Calls `onMessage` with each complete message of a client. */
 const eachMessage = (onMessage: (type: string, body: Buffer, whole: Buffer) => void) => {
   let pending = Buffer.alloc(0);
   let isFirst = true;
@@ -28,7 +28,7 @@ const eachMessage = (onMessage: (type: string, body: Buffer, whole: Buffer) => v
 
 const textAt = (body: Buffer, start = 0): string => body.toString('utf8', start, body.indexOf(0, start));
 
-/** A line to a PostgreSQL without TLS. It knows the statements that are sent, and can be cut at one of them. */
+/** A proxy of a PostgreSQL without TLS. It records the statements of clients, and can end the connection at one of them. */
 export const openPostgresLine = async (server: string) => {
   const target = new URL(server);
   const near = new Set<Socket>();
@@ -36,7 +36,7 @@ export const openPostgresLine = async (server: string) => {
   let cut: Cut | null = null;
   const listener = createServer((client) => {
     const far = connect(Number(target.port), target.hostname);
-    /** The statements that were prepared on this connection, by their names. */
+    /** The statements prepared on this connection, by name. */
     const prepared = new Map<string, string>();
     near.add(client);
     const end = () => {
@@ -60,7 +60,7 @@ export const openPostgresLine = async (server: string) => {
       eachMessage((type, body, whole) => {
         if (type === 'Q') note(textAt(body));
         if (type === 'P') prepared.set(textAt(body), textAt(body, body.indexOf(0) + 1));
-        // The name of a portal, and then that of the statement.
+        // The message has the name of a portal and then that of the statement.
         if (type === 'B') note(prepared.get(textAt(body, body.indexOf(0) + 1)) ?? '');
         far.write(whole);
       }),
@@ -72,7 +72,7 @@ export const openPostgresLine = async (server: string) => {
   url.host = `127.0.0.1:${port}`;
   return {
     url: url.href,
-    /** The statements that were sent since the last call. Those of one list were sent together, in one round trip. */
+    /** Returns the statements since the last call. The statements of one list were sent together, in one round trip. */
     take: (): string[][] => sent.splice(0).filter((each) => each.length > 0),
     cutAt: (given: Cut | null): void => {
       cut = given;

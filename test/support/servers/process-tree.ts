@@ -4,28 +4,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const HAS_PROC = existsSync('/proc/self/stat');
 
-/** Stops a process and its children (SIGSTOP). @returns all their ids. */
+/** Suspends a process and its children by SIGSTOP. @returns the ids of all of them */
 export const stopTree = async (pid: number): Promise<number[]> => {
   process.kill(pid, 'SIGSTOP');
-  // Until it is stopped it may start another child.
+  // Until the process is suspended it may start another child.
   await until(() => !/[DRS]/.test(stateOf(pid)));
   const children = childrenOf(pid);
   signalAll(children, 'SIGSTOP');
   return [pid, ...children];
 };
 
-/** Signals all of them that still exist. */
+/** Sends a signal to those of the processes that still exist. */
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 };
 
-/** Waits until all of them have ended, with a time limit, since a parent may be slow to reap them. */
+/** Waits until all of the processes have ended, or a time limit has passed, since a parent may be slow to reap them. */
 export const allGone = (pids: readonly number[]): Promise<void> => until(() => !pids.some(isRunning));
 
 const isRunning = (pid: number): boolean => {
@@ -37,7 +37,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** The state of a process as a letter (proc(5)); empty where it is not available. */
+/** The state of a process as a letter (proc(5)), or an empty text if the system has no /proc. */
 const stateOf = (pid: number): string =>
   HAS_PROC ? (/\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '') : '';
 

@@ -13,22 +13,22 @@ import { endWithUs } from './keeper.ts';
 
 type Place = { readonly directory: string; readonly port: number; readonly instances: readonly string[] };
 type Proxy = {
-  /** Of Debian. */
+  /** The name of the Debian package. */
   readonly packageName: string;
   readonly program: string;
-  /** The documented configuration, with the addresses of the test and without TLS. */
+  /** Makes the documented configuration, with the addresses of the test and without TLS. */
   readonly configured: (place: Place) => string;
   readonly args: (file: string) => readonly string[];
 };
 
-/** Each replacement has to apply. @throws Error that names one that does not */
+/** Applies replacements to a text. @throws Error that names a pattern that is not in the text */
 export const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
   replacements.reduce((before, [pattern, value]) => {
     if (!pattern.test(before)) throw new Error(`the documented configuration has no ${pattern}`);
     return before.replace(pattern, value);
   }, text);
 
-/** A whole configuration, with what is within `http`. */
+/** Makes a complete configuration of nginx with `text` in its `http` block. */
 export const inNginx = (directory: string, text: string): string => {
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
@@ -42,7 +42,7 @@ export const NGINX: Omit<Proxy, 'configured'> = {
   args: (file) => ['-c', file, '-e', '/dev/null'],
 };
 
-/** The proxies that the documents have a configuration for. */
+/** The proxies for which the documents have a configuration. */
 export const PROXIES: Readonly<Record<string, Proxy>> = {
   Caddy: {
     packageName: 'caddy',
@@ -85,14 +85,14 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   },
 };
 
-/** Starts a proxy before instances, by their `host:port`. @returns its URL, and what stops it. */
+/** Starts a proxy in front of instances until the end of the test or file. @param instances each as `host:port` @returns its URL */
 export const startProxy = async (
   { packageName, program, configured, args }: Proxy,
   instances: readonly string[],
 ): Promise<string> => {
   const { root, libraries } = await provideDebianPackages(program, packageName);
   const { path: directory } = temporaryDirectory();
-  // nginx gives its privileges up, and still needs its directories.
+  // nginx drops its privileges, and must still be able to read its directories.
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, 'home'));
   const port = await freePort();

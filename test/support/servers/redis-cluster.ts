@@ -7,7 +7,7 @@ import type { TestServer } from './server.ts';
 
 const SHARDS = 3;
 const SLOTS = 16_384;
-/** Only catches a cluster that never gets there. */
+/** Options of `vi.waitFor` in milliseconds, with a time-out that only a cluster that never comes up exceeds. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
 const SETTINGS = {
@@ -28,13 +28,13 @@ type ClusterNode = TestServer & {
 
 type Shard = { readonly master: ClusterNode; readonly replica: ClusterNode };
 
-/** Three masters with a replica each. `master` and `replica` are the roles at the start. */
+/** Three masters, each with a replica. `master` and `replica` are the roles at the start. */
 export type RedisCluster = {
   readonly shards: readonly Shard[];
   readonly stop: () => Promise<void>;
 };
 
-/** Starts a cluster, and resolves when it is whole. */
+/** Starts a cluster, and waits until it is complete. */
 export const launchRedisCluster = async (program: RedisProgram): Promise<RedisCluster> => {
   const password = randomUUID();
   const access = { requirepass: password, masterauth: password };
@@ -70,7 +70,7 @@ const launchNode = async (
 ): Promise<StartedNode> => {
   const server = await launchRedis(program, { ...SETTINGS, ...access, 'cluster-port': String(busPort) });
   const redis = new Redis(server.url, { commandTimeout: 5_000, retryStrategy: () => 50 });
-  // Failures are expected while the node is killed.
+  // Connection errors are expected when a test kills the node.
   redis.on('error', () => undefined);
   const id = await redis.cluster('MYID');
   return { ...server, id: String(id), redis, busPort };
@@ -93,7 +93,7 @@ const join = async (nodes: readonly StartedNode[], shards: readonly Shard[]): Pr
   for (const { url, busPort } of others)
     await first?.redis.call('CLUSTER', 'MEET', '127.0.0.1', new URL(url).port, busPort);
   for (const { master, replica } of shards) {
-    // It is refused until the replica has heard of its master.
+    // The command is refused until the replica has heard of its master.
     await vi.waitFor(() => replica.redis.cluster('REPLICATE', master.id), PATIENCE);
   }
 };

@@ -12,14 +12,14 @@ import { serverDirectory } from './unprivileged.ts';
 const SENTINELS = 3;
 const MASTER = 'tandem-master';
 const HOST = '127.0.0.1';
-/** Only catches what never comes up. */
+/** Options of `vi.waitFor` in milliseconds, with a time-out that only servers that never come up exceed. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
-/** A master and a replica, and the sentinels that watch them. All of them take TLS only. */
+/** A master and a replica, and the sentinels that watch them. All of them accept only TLS. */
 export type WatchedRedises = {
-  /** The REDIS_URL, with all sentinels. */
+  /** A REDIS_URL with all sentinels. */
   readonly url: string;
-  /** The path of the certificate of all servers. */
+  /** The path of the certificate that all servers use. */
   readonly certificate: string;
   /** The master at the start. */
   readonly master: TestServer;
@@ -27,7 +27,7 @@ export type WatchedRedises = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts them, and resolves when the sentinels know each other and the replica. */
+/** Starts the servers, and waits until the sentinels know each other and the replica. */
 export const launchRedisSentinels = async (program: RedisProgram): Promise<WatchedRedises> => {
   const tls = await writeTls();
   const started: TestServer[] = [];
@@ -63,7 +63,7 @@ export const launchRedisSentinels = async (program: RedisProgram): Promise<Watch
   }
 };
 
-/** A certificate for the address of the tests, in files, and the settings of a server that uses it. */
+/** Writes a certificate for the address of the tests to files. `settingsFor` returns the settings of a server that uses it. */
 const writeTls = async () => {
   const directory = serverDirectory('redis-tls', {});
   const { cert, key } = await selfSigned(HOST);
@@ -82,7 +82,7 @@ const writeTls = async () => {
   return { ca: cert, path, settingsFor, remove: () => rmSync(directory, { recursive: true }) };
 };
 
-/** The settings of a sentinel that fails over soon. */
+/** The settings of a sentinel that fails over within seconds. */
 const watching = (port: number, password: string, sentinelPassword: string): [name: string, value: string][] => [
   ['bind', HOST],
   ['requirepass', sentinelPassword],
@@ -93,7 +93,7 @@ const watching = (port: number, password: string, sentinelPassword: string): [na
   ['sentinel', `failover-timeout ${MASTER} 5000`],
 ];
 
-/** A sentinel writes what it learns into its configuration. */
+/** Starts a sentinel with a configuration file, because a sentinel writes what it learns into that file. */
 const launchSentinel = (
   program: RedisProgram,
   settings: readonly (readonly [string, string])[],
@@ -111,7 +111,7 @@ const launchSentinel = (
   });
 };
 
-/** Resolves when a sentinel sees the others, and a replica that follows its master. */
+/** Waits until a sentinel sees the other sentinels, and a replica that follows the master. */
 const untilItSeesAll = async (port: number, password: string, ca: string): Promise<void> => {
   const sentinel = new Redis({ host: HOST, port, password, tls: { ca } });
   try {

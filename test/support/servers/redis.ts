@@ -7,12 +7,12 @@ import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
-/** The Redis executable, and the directories of libraries that the system lacks. */
+/** The program of Redis, and the directories of libraries that the system lacks. */
 export type RedisProgram = { readonly command: string; readonly libraries: readonly string[] };
 
 /**
- * The `redis-server` on the PATH, or else that of the Debian package.
- * @throws Error when there is none or it does not run.
+ * Finds `redis-server` on the PATH, or else unpacks the Debian package.
+ * @throws Error if the package cannot be fetched or the program does not run
  */
 export const provideRedis = async (): Promise<RedisProgram> => {
   const onPath = { command: 'redis-server', libraries: [] };
@@ -35,8 +35,8 @@ export const environmentOf = ({ libraries }: RedisProgram): Record<string, strin
 });
 
 /**
- * Starts a Redis with many databases, whose data survive the end of its process.
- * @param given settings of `redis.conf`, in addition to these or in their place.
+ * Starts a Redis with many databases. Its data survive the end of the process.
+ * @param given settings of `redis.conf` that override or extend the default ones
  */
 export const launchRedis = async (
   program: RedisProgram,

@@ -1,7 +1,7 @@
 import { inject, it, TestRunner } from 'vitest';
 import { postgresOfTheTests, redisOfTheTests } from './of-the-tests.ts';
 
-/** Skips the HTTP tests on real servers when one is missing; another project runs them over memory. */
+/** Skips the HTTP tests on real servers if a server is missing. Another project runs the same tests in memory. */
 export default class extends TestRunner {
   override importFile(path: string, source: 'collect' | 'setup'): unknown {
     const missing = postgresOfTheTests() === undefined || redisOfTheTests() === undefined;

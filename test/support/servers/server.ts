@@ -6,19 +6,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { keep } from './keeper.ts';
 import { allGone, signalAll, stopTree } from './process-tree.ts';
 
-/** A server process for tests, on a loopback port and with a data directory that it keeps until `stop`. */
+/** A server process for tests on a loopback port, with a data directory that exists until `stop`. */
 export type TestServer = {
   readonly url: string;
-  /** The id of its process, which is another one after a restart. */
+  /** The id of the process, which changes at a restart. */
   readonly pid: () => number;
-  /** Simulates a crash: connections break, data are kept. */
+  /** Simulates a crash, which breaks connections and keeps the data. */
   readonly kill: () => Promise<void>;
-  /** Stops its processes: the port accepts and connections stay open, without responses. */
+  /** Suspends its processes, so that connections are accepted and stay open but get no response. */
   readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
-  /** Kills it if it still runs, and starts it again on the same port and data. */
+  /** Kills the server if it still runs, and starts it again with the same port and data. */
   readonly restart: () => Promise<void>;
-  /** Stops it and removes its data. */
+  /** Stops the server and removes its data. */
   readonly stop: () => Promise<void>;
 };
 
@@ -27,12 +27,12 @@ export type Launch = {
   readonly directory: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Its standard input. */
+  /** The standard input of the server. */
   readonly input?: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The user that runs it; empty for the current one. */
+  /** The user that runs the server. It is empty for the current user. */
   readonly user: Owner;
-  /** What it prints when it is ready; by default what PostgreSQL, Redis and PgBouncer print. */
+  /** Matches what the server prints when it is ready. By default it is `READY`. */
   readonly ready?: RegExp;
   /** Runs once before the first start. */
   readonly prepare?: () => Promise<void>;
@@ -40,14 +40,14 @@ export type Launch = {
 
 export type Owner = { readonly uid?: number; readonly gid?: number };
 
-/** The log line of PostgreSQL, Redis, its sentinels and PgBouncer when they are ready. */
+/** Matches the log line of PostgreSQL, Redis, a sentinel or PgBouncer that is ready. */
 const READY = /ready to accept connections|Sentinel ID is|process up: PgBouncer/i;
 /** Milliseconds after which a start counts as hanging. */
 const START_TIMEOUT = 90_000;
 
 /**
- * Runs a server in a directory, which is removed when the server is stopped or this process ends in any way.
- * @throws Error with the output of the server when it does not start.
+ * Starts a server in a directory, which is removed when the server is stopped or this process ends in any way.
+ * @throws Error with the output of the server if it does not start
  */
 export const launch = async (options: Launch): Promise<TestServer> => {
   const stop = keep(options.directory);
@@ -79,7 +79,7 @@ const run = async (options: Launch): Promise<RunningServer> => {
   const { command, args, directory, env, user, input = '', ready = READY } = options;
   const child = spawn(command, args, { cwd: directory, env, ...user, detached: true, stdio: 'pipe' });
   await once(child, 'spawn');
-  // A child has an id once it has been spawned.
+  // A child process has an id after the event `spawn`.
   const pid = child.pid as number;
   const pidFile = join(directory, 'pid');
   writeFileSync(pidFile, String(pid));

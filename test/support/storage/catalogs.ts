@@ -1,6 +1,6 @@
 import type { Database } from './open-database.ts';
 
-/** Lists what the catalog of each kind of database says of tables, columns, indexes and constraints, in rows of any form. */
+/** The queries that list the tables, columns, indexes and constraints of each kind of database. */
 const CATALOGS = {
   sqlite: [
     `select t.name, t.strict, t.type from pragma_table_list t where t.schema = 'main' and t.name not like 'sqlite_%'`,
@@ -30,7 +30,7 @@ const CATALOGS = {
   ],
 };
 
-/** The schema of a database, in an order that does not depend on how it was made. */
+/** The schema of a database as sorted texts, so that databases can be compared. */
 export const catalogOf = async ({ em }: Pick<Database, 'em'>, kind: keyof typeof CATALOGS): Promise<string[]> => {
   const rows: object[] = [];
   for (const query of CATALOGS[kind]) rows.push(...(await em.execute<object[]>(query)));

@@ -1,6 +1,6 @@
 import type { Storage, Stores } from '../../../src/application/storage/records.ts';
 
-/** The same storage, some of whose stores are replaced, within transactions too. @param change is called anew for each unit. */
+/** Makes a copy of a storage with other stores, within transactions too. @param change replaces stores; it is called for each unit */
 export const changedStorage = (
   { transactions, ...stores }: Storage,
   change: (stores: Stores) => Partial<Stores>,

@@ -7,10 +7,10 @@ import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { type Database, openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */
+/** The URL of a PostgreSQL in which tests may create databases, or `undefined` if there is none. */
 export const TEST_DATABASE_URL: string | undefined = postgresOfTheTests();
 
-/** A PostgreSQL by its URL. The time limits only catch hangs. Milliseconds. */
+/** The options for a PostgreSQL by its URL, with time limits in milliseconds that only a hang exceeds. */
 export const onPostgresql = (url: string) => ({
   kind: 'postgresql' as const,
   url,
@@ -21,10 +21,10 @@ export const onPostgresql = (url: string) => ({
   tablePrefix: '',
 });
 
-/** A MariaDB by its URL, with the same limits. */
+/** The options for a MariaDB by its URL. */
 export const onMariadb = (url: string) => ({ ...onPostgresql(url), kind: 'mariadb' as const });
 
-/** A file of SQLite. */
+/** The options for a file of SQLite. */
 export const onSqlite = (path: string) => ({
   kind: 'sqlite' as const,
   path,
@@ -32,11 +32,11 @@ export const onSqlite = (path: string) => ({
   tablePrefix: '',
 });
 
-/** A new file of SQLite, with tables. */
+/** Opens a new file of SQLite with tables. */
 export const openEmbedded = (): Promise<Database> =>
   openDatabase(onSqlite(join(temporaryDirectory().path, 'test.sqlite')), { migrate: true });
 
-/** Creates an empty database without migrations on a PostgreSQL. @param how options. @returns its URL, and `drop`. */
+/** Creates an empty database on a PostgreSQL. @param how options of `create database` @returns its URL, and `drop` */
 export const createDatabase = async (server: string, how = ''): Promise<{ url: string; drop: () => Promise<void> }> => {
   const name = `tandem_test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (sql: string) => {
@@ -49,11 +49,11 @@ export const createDatabase = async (server: string, how = ''): Promise<{ url: s
   return { url: url.href, drop: closing(() => admin(`drop database ${name} with (force)`)) };
 };
 
-/** A migrated database of the test's own on a PostgreSQL. */
+/** Opens a new database with tables on a PostgreSQL. */
 export const openOnPostgresql = async (server: string): Promise<Database> =>
   openDatabase(onPostgresql((await createDatabase(server)).url), { migrate: true });
 
-/** Two instances over one database, for all tests of a file. */
+/** Opens a new database twice for all tests of a file, as two instances do. */
 export const twoOnPostgresql = (tablePrefix = ''): readonly [() => Database, () => Database] => {
   let opened: readonly Database[] = [];
   beforeAll(async () => {
@@ -64,7 +64,7 @@ export const twoOnPostgresql = (tablePrefix = ''): readonly [() => Database, () 
   return [() => opened[0] ?? expect.unreachable(), () => opened[1] ?? expect.unreachable()];
 };
 
-/** How many sessions of a database of PostgreSQL wait for a lock. */
+/** The number of sessions that wait for a lock in a database of PostgreSQL. */
 export const waitingIn = async ({ em }: Pick<Database, 'em'>): Promise<number> =>
   (
     await em.execute<unknown[]>(
@@ -72,11 +72,11 @@ export const waitingIn = async ({ em }: Pick<Database, 'em'>): Promise<number> =
     )
   ).length;
 
-/** Sends statements of one transaction. Everything else that a test sends meanwhile uses other connections. */
+/** Sends a statement of one transaction. Everything else that a test sends meanwhile uses other connections. */
 export type InTransaction = (statement: string, parameters?: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Runs `work` while a transaction is open, and then commits it. Unlike MikroORM's own transactions, it does not take in the
+ * Runs `work` while a transaction is open, and then commits it. Unlike a transaction of MikroORM, it does not contain the
  * statements that `work` sends through the database.
  */
 export const inTransaction = <Result>(

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
-/** Takes a connection of the pool. @returns what gives it back */
+/** Takes a connection from the pool. @returns a function that gives it back */
 export const holdConnection = async (db: Sql): Promise<() => Promise<void>> => {
   const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const using = db.connection().execute(() => {

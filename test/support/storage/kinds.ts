@@ -5,13 +5,13 @@ import { createDatabase, onMariadb, onPostgresql, onSqlite, TEST_DATABASE_URL } 
 import { openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** An empty file of SQLite. */
+/** The options for an empty file of SQLite. */
 export const emptyFile = async () => onSqlite(join(temporaryDirectory().path, 'test.sqlite'));
 
-/** An empty database of PostgreSQL. */
+/** Creates an empty database of PostgreSQL. */
 export const emptyDatabase = async () => onPostgresql((await createDatabase(TEST_DATABASE_URL ?? '')).url);
 
-/** An empty database of a MariaDB. */
+/** Creates an empty database of a new MariaDB. */
 const emptyMariadb = async () => {
   const { url } = await startMariadb();
   const { em, close } = await openDatabase(onMariadb(`${url}mysql`), { migrate: false });
@@ -26,13 +26,13 @@ type Kind = {
   readonly empty: () => Promise<DatabaseOptions>;
 };
 
-/** The kinds of databases with transactions for their tables that can be tried here; all of them in CI. */
+/** The kinds of databases here, without MariaDB. They have transactions for changes of tables, and CI has all of them. */
 export const KINDS: readonly Kind[] = [
   { on: 'SQLite', kind: 'sqlite', empty: emptyFile },
   ...(TEST_DATABASE_URL === undefined ? [] : [{ on: 'PostgreSQL', kind: 'postgresql' as const, empty: emptyDatabase }]),
 ];
 
-/** All kinds of databases. */
+/** All kinds of databases here. CI has all of them. */
 export const ALL_KINDS: readonly Kind[] = [
   ...KINDS,
   ...(canStartMariadb() ? [{ on: 'MariaDB', kind: 'mariadb' as const, empty: emptyMariadb }] : []),

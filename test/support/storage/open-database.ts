@@ -4,10 +4,10 @@ import * as adapter from '../../../src/adapters/mikro-orm/open-database.ts';
 import { type AnyTable, TABLES } from '../../../src/application/storage/tables.ts';
 import { closing } from '../closing.ts';
 
-/** A database, with the entity manager by which tests send statements of their own over the same connections. */
+/** A database, with the entity manager through which tests send statements over the same connections. */
 export type Database = adapter.Database & { readonly em: SqlEntityManager };
 
-/** It is closed at the end of the test or file. */
+/** Opens a database, which is closed at the end of the test or file. */
 export const openDatabase = async (...given: Parameters<typeof adapter.connect>): Promise<Database> => {
   const opened = await adapter.connect(...given);
   const { kind, prefix, tables, db } = opened;
@@ -16,7 +16,7 @@ export const openDatabase = async (...given: Parameters<typeof adapter.connect>)
   return { ...database, em, close: closing(database.close) };
 };
 
-/** The tables with rows that go with no user: the users first. */
+/** The tables with rows that are not deleted with a user, and the table of users, which is first. */
 export const ROOTS = Object.values<AnyTable>(TABLES)
   .filter(({ ofUser, columns }) => !ofUser || columns.userId === 'text?')
   .map(({ name }) => name);

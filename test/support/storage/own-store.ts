@@ -10,7 +10,7 @@ import { ROOTS } from './open-database.ts';
 
 type Over = { readonly records: Records } & Sql;
 
-/** A pool whose statements fail with an error of the driver that quotes their values. */
+/** Makes a copy of a pool whose statements fail with an error of the driver that quotes their values. */
 const failing = (pool: Pool): Pool => {
   const query = (_text: string, values: readonly unknown[] = []) =>
     pool.query('select $1::text::int', [JSON.stringify(values)]);
@@ -23,8 +23,8 @@ const VERIFIED = `update public.customers
   set account = replace(account, '"emailVerifiedAt":null', '"emailVerifiedAt":' || $2::bigint) where id = $1`;
 
 /**
- * A database of the tests' own with the tables of the example.
- * @param users whose table has the users: the service's own, or the shop's, beside a schema of the service
+ * Creates a database with the tables of the example `own-store`.
+ * @param users whether the users are in the table of the service or in the shop's table of customers
  */
 export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
   const { url, drop } = await createDatabase(server);
@@ -43,7 +43,7 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
     storageOf: ({ records, ...sql }: Over) =>
       users === 'own' ? storageOver(records) : storageOver(records, (inside) => storesOver(inside, shopUsers(sql))),
     untilOneWaits,
-    /** Of customers: locks the second one, and then wants the first: a deadlock, of which the other transaction is the victim. */
+    /** Locks the second customer and then waits for the first, so that a deadlock makes the other transaction fail. */
     interfere: async (first: User, second: User) => {
       const client = await other.connect();
       await client.query(`begin; set local deadlock_timeout = '1h'`);

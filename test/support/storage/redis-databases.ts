@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 
-/** The key with the number of the database that was taken last. */
+/** The key that counts the databases taken. */
 const LAST_TAKEN = 'tandem:test:last-database';
 
-/** Takes the next database of a Redis and empties it. @returns its URL */
+/** Takes the next database of a Redis, and empties it. @returns the URL of the database */
 export const takeRedisDatabase = async (server: string): Promise<string> => {
   const number = await asking(server, async (redis) => {
-    // ioredis types the reply as unknown: it is the name and the value.
+    // ioredis types the reply as `unknown`. The reply is the name and the value.
     const [, count] = (await redis.config('GET', 'databases')) as string[];
     return 1 + ((await redis.incr(LAST_TAKEN)) % (Number(count) - 1));
   });

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { keep } from '../servers/keeper.ts';
 import '../servers/provided.ts';
 
-/** Makes a directory that all projects of a run share, and removes it after the run. */
+/** Makes a directory that all projects of a test run share, and removes it after the run. */
 export const setup = ({ vitest }: TestProject): (() => Promise<void>) | undefined => {
   if (vitest.getProvidedContext().runDirectory !== undefined) return undefined;
   const path = mkdtempSync(join(tmpdir(), 'tandem-run-'));

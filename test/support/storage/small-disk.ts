@@ -3,33 +3,33 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** In a mount namespace of its own, which needs no rights where the kernel lets users have namespaces. */
+/** Starts a command in a new mount namespace, which needs no root rights if the kernel allows users to have namespaces. */
 const NAMESPACE = ['unshare', '--map-root-user', '--mount', 'sh', '-c'] as const;
 
-/** Whether such a disk can be made. In CI it always can. */
+/** Whether `smallDisk` works here. In CI it always does. */
 export const canMakeDisks = (): boolean => {
   const [program, ...args] = NAMESPACE;
   return Boolean(process.env.CI) || spawnSync(program, [...args, 'mount -t tmpfs tmpfs /mnt']).status === 0;
 };
 
 /**
- * A disk in memory, that can be full, for one process.
- * @param size as `mount` takes it: `4m`
+ * A small disk in memory for one process, which a test can fill.
+ * @param size the size as `mount` takes it, such as `4m`
  */
 export const smallDisk = (size: string) => {
   const { path, remove } = temporaryDirectory();
   const script = `mount -t tmpfs -o size=${size} tmpfs ${path} && exec "$@"`;
-  /** Where other processes find the disk of that process. */
+  /** The path at which other processes see the disk of a process. */
   const seenFrom = (pid: number | undefined): string => `/proc/${pid}/root${path}`;
   const filler = (pid: number | undefined) => join(seenFrom(pid), 'filler');
   return {
-    /** Where the process finds it. */
+    /** The path at which the process itself sees its disk. */
     path,
-    /** The command in front of that of the process. */
+    /** The words to put before the command of the process. */
     wrap: [...NAMESPACE, script, 'sh'],
     seenFrom,
     fill: (pid: number | undefined): void => {
-      // In ever smaller pieces, down to the last page.
+      // Writes ever smaller pieces, down to one page, until nothing fits.
       for (let bytes = 2 ** 16; bytes >= 2 ** 12; bytes /= 2) {
         try {
           for (;;) appendFileSync(filler(pid), Buffer.alloc(bytes));

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** What is wrong with a file of SQLite, in the words of SQLite; nothing if it is sound. Other processes may use it meanwhile. */
+/** The faults that SQLite finds in a file. It works while other processes use the file. */
 export const faultsOf = (path: string): readonly unknown[] => {
   const db = new DatabaseSync(path, { timeout: 60_000 });
   try {

@@ -5,7 +5,7 @@ import { openEmbedded, openOnPostgresql } from './databases.ts';
 
 export type TestStorage = { readonly storage: Storage; readonly close: () => Promise<void> };
 
-/** A new storage for a test file: in a file of SQLite, or on the PostgreSQL of the vitest project. */
+/** Opens a new storage, in a file of SQLite or on the PostgreSQL of the vitest project. */
 export const openTestStorage = async (): Promise<TestStorage> => {
   const server = realPostgres();
   const { records, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));

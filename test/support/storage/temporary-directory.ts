@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { atEnd } from '../closing.ts';
 
 type TemporaryDirectory = {
-  /** It is created at its first use. */
+  /** The path of the directory, which is created when this is first read. */
   readonly path: string;
-  /** A path in it that nothing has yet. */
+  /** Returns an unused path in the directory. */
   readonly newPath: () => string;
   readonly remove: () => void;
 };
 
-/** It is removed at the end of the test or file. */
+/** A directory that is removed at the end of the test or file. */
 export const temporaryDirectory = (): TemporaryDirectory => {
   let made: string | undefined;
   let count = 0;

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { anId, aUser } from '../builders.ts';
 
-/** A storage in memory with two users. */
+/** Makes a storage in memory with two users. */
 export const storageOfTwo = async () => {
   const storage = memoryStorage();
   const [user, other] = [aUser(), aUser()];

@@ -6,11 +6,11 @@ import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
 import type { TakeoverWorld } from './world.ts';
 
-/** A step of an authenticator app, in milliseconds. */
+/** The milliseconds for which the code of an authenticator app is valid. */
 const STEP = 30_000;
 const textOf = (challenge: string) => Buffer.from(challenge).toString('base64url');
 
-/** Somebody with an account in their browser: the owner, or a thief who knows the password. What is refused changes nothing for them. */
+/** A person with one session of the account: the owner, or a thief who knows the password. A refused action changes nothing here. */
 export const person = ({ app, deps, userId }: TakeoverWorld, username: string) => {
   const apps: { readonly id: string; readonly secret: string }[] = [];
   const tokens: string[] = [];

@@ -12,12 +12,12 @@ export type Policies = {
 
 type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
 
-/** An application in which somebody has registered Ada's account, and the mailboxes of everybody. */
+/** An application with Ada's account, and the links in all mailboxes. */
 export const takeoverWorld = async (policies: Policies, records = memoryRecords()) => {
   const mailNotices = new Set(NOTICE_GROUPS);
   const app = applicationWithMail({ mailNotices }, application(storageOver(records)));
   const deps = { ...app, ...policies, mailNotices, mailLocales: ['en', 'de'], pause: async () => undefined };
-  // `register` without a policy: how the account began does not matter here.
+  // `register` here ignores the policies, because it does not matter how the account began.
   const { user, ...session } = await app.register(ADA);
   const links: (SentLink & { readonly to: string })[] = [];
   return {
@@ -26,7 +26,7 @@ export const takeoverWorld = async (policies: Policies, records = memoryRecords(
     userId: user.id,
     session,
     stored: () => app.users.findById(user.id),
-    /** Sends what waits. @returns the links of a mailbox, the oldest first. */
+    /** Sends due mail. @returns the links in a mailbox, the oldest first */
     linksOf: async (to: string): Promise<readonly SentLink[]> => {
       for (const mail of await app.sendAll())
         for (const purpose of LINK_PURPOSES) {

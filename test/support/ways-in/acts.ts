@@ -6,7 +6,7 @@ type Run = (world: OwnedAccount) => Promise<unknown>;
 
 const NEW_PASSWORD = 'the battery of the owner';
 
-/** The moment that an act takes the account back to, for acts that have one: a stranger has got in. */
+/** What happens when a stranger gets in, for each act that takes the account back to the time before that. */
 export const MOMENTS: Readonly<Partial<Record<AccountAct, Run>>> = {
   'email-change-undone': async ({ account, changeAddress, service }) => {
     await changeAddress(account.other);
@@ -18,7 +18,7 @@ export const MOMENTS: Readonly<Partial<Record<AccountAct, Run>>> = {
   },
 };
 
-/** What the owner, or an operator, does. @param mine whether what is tried belongs to who acts */
+/** What the owner or an operator does at each act. @param mine whether the tested way in belongs to the acting person */
 export const ACTIONS: Readonly<Record<AccountAct, (world: OwnedAccount, mine: boolean) => Promise<unknown>>> = {
   'password-changed': async ({ me, account, hold }) => {
     const change = { currentPassword: account.password, newPassword: NEW_PASSWORD };
@@ -30,7 +30,7 @@ export const ACTIONS: Readonly<Record<AccountAct, (world: OwnedAccount, mine: bo
     await confirmLink('/auth/password-reset/confirm', token, { newPassword: NEW_PASSWORD }).expect(200);
     account.password = NEW_PASSWORD;
   },
-  /** By a link of a mail that names the account, or by a code. */
+  /** The owner proves the address by the link in a mail if `mine`, or else by a code. */
   'address-proven': async ({ askForLink, confirmLink, askForCode }, mine) =>
     mine
       ? confirmLink('/auth/email-verification/confirm', await askForLink('email-verification')).expect(200)
@@ -52,7 +52,7 @@ export const ACTIONS: Readonly<Record<AccountAct, (world: OwnedAccount, mine: bo
     const [, token = ''] = /factors-undo#token=([\w-]+)/.exec(mail?.text ?? '') ?? [];
     await confirmLink('/auth/factors/undo', token).expect(200);
   },
-  // Each way has its own removal.
+  // Each way in has its own `remove`.
   'way-removed': async () => undefined,
   'all-ended': async ({ me, hold, account }) => {
     hold(await me('post', '/auth/step-up', { password: account.password }).expect(200));

@@ -24,7 +24,7 @@ const WEEK = 7 * 86_400_000;
 export type UseCaseServices = Readonly<Record<'usual' | 'addresses first' | 'factors required', Parts>>;
 type Open = (env: Readonly<Record<string, string>>, own: Own) => Promise<TestService>;
 
-/** Services over one storage that have every use case between them. */
+/** Starts services over one storage that together have every use case. */
 export const startUseCases = async (open: Open, storage: Storage): Promise<UseCaseServices> => {
   const parts = {
     clock: fixedClock(Date.UTC(2026, 0, 1, 12)),
@@ -49,14 +49,14 @@ export const startUseCases = async (open: Open, storage: Storage): Promise<UseCa
   };
 };
 
-/** What is done again and again: a request, the same each time, or a task of the background. */
+/** An act that a test repeats: the same request each time, or a background task. */
 export type Act = () => PromiseLike<unknown>;
 type Prepare = (world: OwnedAccount) => Act | Promise<Act>;
 export type Case = {
   readonly prepare: Prepare;
   readonly by?: keyof UseCaseServices;
   readonly isProven?: boolean;
-  /** What may be left when a statement fails, besides nothing and everything. */
+  /** The changes that may remain when a statement fails, besides none and all. */
   readonly between?: readonly string[];
 };
 
@@ -90,7 +90,7 @@ const startedApp = async ({ me, clock }: OwnedAccount) => {
   const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
   return { id, code: codeAt(secret, clock.now()) };
 };
-/** @returns the recovery codes of a user who has nothing else. */
+/** Adds the first passkey of a user. @returns the recovery codes that the user gets with it */
 const firstPasskey = async ({ http }: TestService, accessToken: string): Promise<string[]> => {
   const send = (path: string, body = {}) => http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
   const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
@@ -98,7 +98,7 @@ const firstPasskey = async ({ http }: TestService, accessToken: string): Promise
   return (await send('/users/me/passkeys', { credential }).expect(201)).body.data.recoveryCodes;
 };
 const textsIn = (header: unknown) => [...String(header).matchAll(/"([^"]*)"/g)].map(([, text = '']) => text);
-/** Somebody has begun a sign-in, and comes back as often as it is asked for. */
+/** Begins a sign-in at a provider. The act returns from the provider, and may be repeated. */
 const backFrom =
   (path = '/auth/oidc/acme', isKnown = false): Prepare =>
   async ({ begin, cameBack }) => {
@@ -107,9 +107,9 @@ const backFrom =
     const begun = await begin(who, path);
     return () => cameBack(begun, who);
   };
-/** A sign-in that was begun ends once, whatever comes of it. */
+/** A begun sign-in can end only once, whatever its result is. */
 const ONCE = { between: ['usedValues +1', 'endedSessions +2,usedValues +1,deliveries +5'] };
-/** A rotation that is taken back has a number (ADR 0003). */
+/** A rotation that is taken back increments the session's `rotation` (ADR 0003). */
 const TAKEN_BACK = {
   between: [
     'sessions previousTokenId rotation',
@@ -120,7 +120,7 @@ const TAKEN_BACK = {
 
 const useCaseName = (route: string): string =>
   route === 'change-current-user' ? 'changeLocale' : route.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
-/** Requests of a user that need nothing before: those of the declared routes of this tag. */
+/** The requests of a user that need no preparation, made from the declared routes with the tag `users`. */
 const REQUESTS = (await declaredRoutes())
   .filter(({ tag, method, path }) => tag === 'users' && method !== 'GET' && !path.includes(':'))
   .map(
@@ -128,10 +128,10 @@ const REQUESTS = (await declaredRoutes())
       [useCaseName(route.name), mine(route.method.toLowerCase() as 'post', route.path, sampleBody(route))] as const,
   );
 
-/** By the names of the application. */
+/** How to prepare each use case, by its name in `src/application`. */
 export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   ...Object.fromEntries(REQUESTS),
-  // When nobody knows whether it was kept, it is taken back (ADR 0003).
+  // If it is unknown whether the session was stored, the service ends it (ADR 0003).
   register: { prepare: post('/auth/register', aPerson), between: ['endedSessions +2,deliveries +3'] },
   'register, by an invitation': { prepare: use('invitation'), isProven: false },
   registerUnverified: { prepare: post('/auth/register', aPerson), by: 'addresses first' },
@@ -172,7 +172,7 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   signIn: { prepare: backFrom('/auth/oidc/acme', true), ...ONCE },
   linkIdentity: { prepare: backFrom('/auth/oidc/acme/link'), ...ONCE },
   linkKept: {
-    // The log-in has succeeded, whatever becomes of the identity.
+    // The log-in succeeds even if linking the identity fails.
     between: ['sessions +1,events +1,links +1,outbox +1,deliveries +1,webhookSequences sequence'],
     prepare: async ({ account: { email, password }, begin, cameBack, cookiesOf, service }) => {
       const who = { sub: crypto.randomUUID(), email, email_verified: true };
@@ -232,7 +232,7 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
       ({ me, account }) =>
       () =>
         me('post', '/auth/step-up', { password: account.password }),
-    // The session is raised, and its token not replaced.
+    // The session is stepped up, but its token may not have been replaced.
     between: ['events +1', ...TAKEN_BACK.between.map((each) => `${each},events +1`)],
   },
   startApp: mine('post', '/users/me/factors/totp'),
@@ -278,7 +278,7 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   takeAccountBack: use('email-change-undo'),
   'takeAccountBack, of factors': use('factors-undo'),
   changeUsername: mine('put', '/users/me/username', { username: 'Another.name' }),
-  // Not over HTTP, where a user has few of them.
+  // This calls the use case directly, because over HTTP a user may export only a few times.
   exportAccount: async (world) => {
     const caller = { userId: world.account.id, sessionId: await lastOf(world, '/auth/sessions') };
     return () => exportAccount(world.service.deps)(caller);
@@ -320,7 +320,6 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   makeResetLink: office('post', '/users/:id/reset-link', { handOver: true }),
   mailResetLink: office('post', '/users/:id/reset-link'),
   deleteAccountAsOperator: office('delete', '/users/:id'),
-  // It is stated twice.
   endEverySession: {
     prepare: office('delete', '/sessions', { reason: 'an incident' }),
     between: ['endedSessions +1,massEndings +1'],

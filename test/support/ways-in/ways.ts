@@ -11,24 +11,24 @@ import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
 import { joseDeviceKey } from '../jose-proofs.ts';
 import type { OwnedAccount, Person } from './world.ts';
 
-/** The password that the former system knows. */
+/** The user's password in the former system. */
 export const FORMER_PASSWORD = 'a password of the former system';
 const NEW_PASSWORD = 'a password of somebody else';
 const ORIGIN = 'https://auth.example.org';
 const STEP = 30_000;
 
-/** A way in that somebody holds. */
+/** A way in that a person has. */
 export type Held = {
-  /** Tries it, which may use it up. */
+  /** Tries the way in, which may use it up. */
   readonly works: () => Promise<boolean>;
-  /** Removes it, as its owner may. */
+  /** Removes the way in, as the owner of the account may. */
   readonly remove?: () => PromiseLike<unknown>;
 };
 type Add = (world: OwnedAccount, mine: boolean) => Promise<Held>;
 
 const succeeds = async (request: PromiseLike<Response>): Promise<boolean> => (await request).status < 400;
 
-/** Of an account that somebody has proven, with its address: what was removed must not come back by that. */
+/** A person at the provider. They have the address of the account if it is proven, which must not bring back a removed way in. */
 const somebody = ({ account: { isProven, email } }: OwnedAccount): Person => ({
   sub: crypto.randomUUID(),
   email: isProven ? email : aPerson().email,
@@ -44,7 +44,7 @@ const addApp = async ({ me, account, clock }: OwnedAccount) => {
   return { id, secret, recoveryCodes };
 };
 
-/** Logs in by the mailbox, and presents a second factor. */
+/** Logs in with a mailed code, and presents a second factor. */
 const withFactor = async (world: OwnedAccount, factor: () => object): Promise<boolean> => {
   const first = await (await world.askForCode())();
   if (first.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return false;
@@ -54,7 +54,7 @@ const withFactor = async (world: OwnedAccount, factor: () => object): Promise<bo
 const opensAt = async (world: OwnedAccount, who: Person): Promise<boolean> =>
   world.opens(await world.cameBack(await world.begin(who), who));
 
-/** Somebody whose identity the owner links. */
+/** Links the identity of a person at the provider to the account. */
 const linked = async (world: OwnedAccount, who = somebody(world)) => {
   const { me, begin, cameBack } = world;
   const back = await cameBack(await begin(who, '/auth/oidc/acme/link'), who);
@@ -63,7 +63,7 @@ const linked = async (world: OwnedAccount, who = somebody(world)) => {
   return { who, remove: () => me('delete', `/users/me/identities/${id}`).expect(200) };
 };
 
-/** The link of a mail to the owner. */
+/** A way in by the link in a mail to the owner. */
 const mailed =
   (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose, path: string, more = {}): Add =>
   async ({ askForLink, confirmLink }) => {
@@ -146,14 +146,14 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     const { who, remove } = await linked(world);
     return { works: () => opensAt(world, who), remove };
   },
-  /** It works as long as it is refused. */
+  /** A removed identity counts as working as long as the service refuses it. */
   'removed-identity': async (world) => {
     const { who, remove } = await linked(world);
     await remove();
     return {
       works: async () => {
         const back = await world.cameBack(await world.begin(who), who);
-        // Nothing is kept for the next log-in in the browser, either.
+        // The browser also stores no identity for the next log-in.
         expect(world.cookiesOf(back)).not.toMatch(/sign_in_[\w-]+=[^;]/);
         const exists = (await world.office('get', `/users/${world.account.id}`)).status === 200;
         return exists && !(await world.opens(back));

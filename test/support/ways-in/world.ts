@@ -23,7 +23,7 @@ export type Parts = {
   readonly provider: TestProvider;
 };
 
-/** Somebody at a provider. */
+/** The account of a person at the provider. */
 export type Person = { readonly sub: string; readonly email: string; readonly email_verified: boolean };
 
 const cookiesOf = (response: Response): string =>
@@ -32,7 +32,7 @@ const cookiesOf = (response: Response): string =>
     .map((line) => cookiePair(line))
     .join('; ');
 
-/** An account with its owner, in whose session it was registered, and a stranger who knows the password. Everything goes over HTTP. */
+/** Registers an account over HTTP. It has an owner, who holds the first session, and a stranger, who knows the password. */
 export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProven: boolean }) => {
   const { service, clock, mailer, provider } = parts;
   const { http } = service;
@@ -42,16 +42,16 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
   if (isProven) await service.ports.users.update(id, { emailVerifiedAt: clock.now(), now: clock.now() });
   const account = {
     id,
-    /** The mailbox of the owner, and of the stranger. */
+    /** The mailbox of the owner. `other` is that of the stranger. */
     mailbox: person.email,
     other: aPerson().email,
-    /** The address that the account has. */
+    /** The current address of the account. */
     email: person.email,
     password: person.password,
     isProven,
     accessToken: registered.body.data.accessToken as string,
     cookie: cookiePair(refreshCookieOf(registered)),
-    /** Of the authenticator apps, the latest last. */
+    /** The secrets of the authenticator apps, the latest last. */
     secrets: [] as string[],
   };
   const hold = (response: Response) => {
@@ -76,22 +76,22 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
   const codeIn = async (to: string): Promise<string> =>
     (await mailsTo(to)).flatMap(({ text }) => /^\d{8}$/m.exec(text) ?? []).at(-1) ?? 'none is mailed';
   const confirmLink = (path: string, token: string, more = {}) => http.post(path).send({ token, ...more });
-  /** Without a session, when the mailbox may get another one. @returns the token in the mail */
+  /** Requests a mail with a link, without a session, after the time between two such mails. @returns the token in the mail */
   const askForLink = async (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose = ask) => {
     clock.advance(6 * 60_000);
     await http.post(`/auth/${ask}`).send({ email: account.email }).expect(202);
     return tokenIn(account.email, purpose);
   };
-  /** @returns the token in the mail to the new address */
+  /** Requests a change of the address. @returns the token in the mail to the new address */
   const askForAddress = async (email: string) => {
     await me('put', '/users/me/email', { email, password: account.password }).expect(202);
     return tokenIn(email, 'email-change');
   };
-  /** What a log-in says: whether it went as far as it can. */
+  /** Whether a log-in has succeeded, or needs only a second factor. */
   const isIn = ({ status, body }: Response) => status === 200 || body.code === 'AUTH_SECOND_FACTOR_REQUIRED';
   const showFactor = (cookie: string, factor: object) =>
     http.post('/auth/login/second-factor').set('Cookie', cookie).send(factor);
-  /** Presents the newest app, if one is asked for. */
+  /** Presents a code of the newest app if the log-in needs a second factor. */
   const finished = async (response: Response, userAgent = 'the owner'): Promise<Response> => {
     if (response.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return response;
     clock.advance(STEP);
@@ -113,13 +113,13 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     const started = await me('post', path, { to: ORIGIN, errorTo: `${ORIGIN}/error` }).expect(200);
     return { started, cookie: cookiesOf(started) };
   };
-  /** Goes to the provider, and returns what comes back from it. */
+  /** Goes to the provider and back to the callback. @returns the answer of the callback */
   const cameBack = async ({ started, cookie }: Awaited<ReturnType<typeof begin>>, who: Person): Promise<Response> => {
     provider.switches.account = who;
     const { pathname, search } = await walkToCallback(started.body.data.url);
     return http.get(pathname + search).set({ Cookie: cookie, 'Sec-Fetch-Site': 'cross-site', Accept: 'text/html' });
   };
-  /** The owner logs in again, by the mailbox alone. @returns whether that works */
+  /** Logs the owner in with a mailed code. @returns whether that works */
   const enter = async (): Promise<boolean> => {
     const response = hold(await finished(await (await askForCode())()));
     return response.status === 200;
@@ -128,7 +128,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     ...parts,
     account,
     hold,
-    /** The text of the last mail to the first address of the owner whose subject has this. */
+    /** The text of the last mail to the owner's first address whose subject contains `subject`. */
     lastMail: async (subject: string) =>
       (await mailsTo(person.email)).findLast((mail) => mail.subject.includes(subject))?.text,
     me,
@@ -154,7 +154,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
       asked(service, method, path, body),
     logIn,
     enter,
-    /** Sets a password, if the account has none any more, and enters again. */
+    /** Sets a new password and logs the owner in, if the current password no longer works. */
     choosePassword: async () => {
       if ((await logIn(account.password, 'the owner')).status === 200) return;
       const token = await askForLink('password-reset');
@@ -169,7 +169,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
         .sign(ADOPTION_KEY.privateKey);
       return http.post('/auth/adopt').send({ assertion });
     },
-    /** The account into which a callback leads; `null`: none, or one of another user. */
+    /** Whether the answer of a callback logs in to this account, or needs only a second factor. */
     opens: async (response: Response): Promise<boolean> => {
       const error = new URL(response.get('Location') ?? ORIGIN, ORIGIN).searchParams.get('error');
       if (error === 'AUTH_SECOND_FACTOR_REQUIRED') return true;

@@ -1,16 +1,5 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import {
-  AT_PROVIDER,
-  BY_CODE,
-  CODES,
-  hasCodes,
-  hasPasskeys,
-  hasPassword,
-  NEW_ACCOUNT,
-  OFFERS,
-  ownText,
-  type PageTable,
-} from './rows.ts';
+import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, OFFERS, type PageTable } from './rows.ts';
 
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
@@ -23,20 +12,11 @@ const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(fact
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
-/** The form to which it leads back, with what was typed there. */
-const kept = ({ state }: PageFacts): Readonly<Record<string, string>> => state?.typed ?? {};
-const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
 /** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE it pretends so after a wrong password, too. */
 export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
-/** The second factor comes first: many forms take the password themselves. A visitor who lacks nothing may show anything. */
-const asksFactor = ({ payloads }: PageFacts): boolean => {
-  const { secondFactor = false, missing } = payloads['current-user'] ?? {};
-  return secondFactor && (!missing || missing.acr !== undefined);
-};
-const asksFirst = ({ payloads }: PageFacts): boolean => payloads['current-user']?.missing?.acr === undefined;
 
 /** Pages on which visitors log in, register, and show who they are. */
 export const LOGIN = {
@@ -141,23 +121,6 @@ export const LOGIN = {
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', shows: ['current-user'], forms: {} },
-  'step-up': {
-    path: '/auth/step-up',
-    for: 'visitor',
-    shows: ['current-user', 'identities'],
-    forms: {
-      'step-up': { ...STEP_UP, fields: ['password'], offered: (facts) => hasPassword(facts) && asksFirst(facts) },
-      code: { ...STEP_UP, fields: ['code'], offered: asksFactor },
-      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', offered: asksFactor },
-      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
-      /** Users without a password log in again. */
-      provider: { ...AT_PROVIDER, linkedOnly: true, offered: asksFirst },
-      'mail-code': {
-        ...{ ...BY_CODE, fields: [], initial: ownText('username', 'account') },
-        offered: (facts) => hasCodes(facts) && asksFirst(facts),
-      },
-    },
-  },
   /** For sessions whose device has a key: only a script can sign a proof. */
   prove: {
     path: '/auth/prove',

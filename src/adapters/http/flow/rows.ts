@@ -112,8 +112,6 @@ export const hasCodes = ({ pages }: PageFacts): boolean => pages.has('code');
 export const hasPasskeys = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
   (payloads['current-user']?.passkeys ?? 0) > 0;
 
-export const hasPassword = ({ payloads }: PageFacts): boolean => payloads['current-user']?.hasPassword === true;
-
 /** The stored text of the user, for a field. */
 export const ownText =
   (member: 'username' | 'email' | 'locale', field: string = member) =>

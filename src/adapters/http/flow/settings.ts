@@ -1,5 +1,5 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, CODES, hasPassword, ownText, type PageTable } from './rows.ts';
+import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, ownText, type PageTable } from './rows.ts';
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
@@ -9,10 +9,19 @@ const CONFIRMED = {
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
-/** Whether a change of factors lacks a step-up, or for forms with a password, the second factor does. */
-const isLocked = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean => payloads['current-user']?.missing !== null;
-const lacksFactor = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
-  payloads['current-user']?.missing?.acr !== undefined;
+type Facts = Pick<PageFacts, 'payloads'>;
+const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
+/** Whether a change of factors lacks a step-up. */
+const isLocked = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+/** Forms with a password need the second factor alone. */
+const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
+/** It comes first. A visitor who lacks nothing may show anything. */
+const asksFactor = (facts: Facts): boolean =>
+  facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !isLocked(facts));
+
+/** The form to which a step-up leads back, and what was typed there. */
+const kept = ({ state }: PageFacts) => state?.typed ?? {};
+const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as const;
 
 /** Mails that code. */
 const CONFIRMATION = {
@@ -100,6 +109,23 @@ export const SETTINGS = {
         offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
+    },
+  },
+  'step-up': {
+    path: '/auth/step-up',
+    for: 'visitor',
+    shows: ['current-user', 'identities'],
+    forms: {
+      'step-up': { ...STEP_UP, fields: ['password'], offered: (facts) => hasPassword(facts) && !lacksFactor(facts) },
+      code: { ...STEP_UP, fields: ['code'], offered: asksFactor },
+      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', offered: asksFactor },
+      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
+      /** Users without a password log in again. */
+      provider: { ...AT_PROVIDER, linkedOnly: true, offered: (facts) => !lacksFactor(facts) },
+      'mail-code': {
+        ...{ ...BY_CODE, fields: [], initial: ownText('username', 'account') },
+        offered: (facts) => hasCodes(facts) && !lacksFactor(facts),
+      },
     },
   },
   'log-out': {

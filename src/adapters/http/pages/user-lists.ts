@@ -137,11 +137,10 @@ ${providersOf(shown, 'link')}
   },
   /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
-    const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
     const forms = Object.entries<Form>(PAGES[shown.name].forms);
     const isLacking = forms.some(([name, { fields }]) => fields.length > 0 && !isOffered(shown, name));
     return isLacking && shown.pages.has('forgot')
-      ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
+      ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${shown.texts.pages.account?.['first-password'] ?? ''}</a></p>`
       : NOTHING;
   },
   mailbox: ({ state, texts }) => {

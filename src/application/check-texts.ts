@@ -42,15 +42,15 @@ type Files = ReadonlyMap<string, string>;
 
 type Checks = {
   /** @param name without `.html` */
-  readonly ofTemplate: (text: string, name: string) => string[];
+  readonly template: (text: string, name: string) => string[];
   /** @param whole the texts, completed by those of the service and of more general languages */
-  readonly ofTexts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
+  readonly texts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
   /** The names of the texts that a language must have if it is not built in. */
   readonly required: readonly string[];
 };
 
 /** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
-export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts, required }: Checks): string[] => {
+export const fileProblems = (files: Files, builtIn: Files, checks: Checks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));
@@ -59,7 +59,7 @@ export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts
     const [locale, tree] = [name.replace(/\.json$/, ''), name.endsWith('.json') && parseJson(text)];
     if (isTree(tree)) all.set(locale, textsOver(texts.get(locale) ?? {}, tree));
   }
-  const ofLanguage = (locale: string, text: string): string[] => {
+  const languageProblems = (locale: string, text: string): string[] => {
     if (canonicalLocale(locale) !== locale) return ['expected the name of a language, such as de.json or de-AT.json'];
     const tree = parseJson(text);
     if (tree instanceof Error) return [`it is no JSON: ${tree.message}`];
@@ -67,15 +67,15 @@ export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts
     const isNew = fallbacksOf(null, locale).every(
       (each) => !texts.has(each) && (each === locale || !files.has(`${each}.json`)),
     );
-    const missing = required.filter((name) => isNew && !Object.hasOwn(tree, name));
+    const missing = checks.required.filter((name) => isNew && !Object.hasOwn(tree, name));
     return [
-      ...ofTexts(tree, texts.get(BASE_LOCALE) ?? {}, textsIn(all, locale)),
+      ...checks.texts(tree, texts.get(BASE_LOCALE) ?? {}, textsIn(all, locale)),
       ...missing.map((name) => `${name} is missing, since this language is not built in`),
     ];
   };
   return [...files].flatMap(([file, text]) => {
     const name = file.replace(/\.(?:html|json)$/, '');
-    const problems = file.endsWith('.json') ? ofLanguage(name, text) : ofTemplate(text, name);
+    const problems = file.endsWith('.json') ? languageProblems(name, text) : checks.template(text, name);
     return problems.map((problem) => `${file}: ${problem}`);
   });
 };

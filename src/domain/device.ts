@@ -120,7 +120,7 @@ export const strongestMatch = (keys: DeviceKeys, { signer = null, ...evidence }:
 export const needsProof = (keys: DeviceKeys, evidence: Evidence): boolean =>
   deviceStatus(keys, { ...evidence, proof: null }) === 'unproven';
 
-export const keysAfter = <Keys extends DeviceKeys>(keys: Keys, { proof }: Evidence): Keys =>
+export const withProofIfValid = <Keys extends DeviceKeys>(keys: Keys, { proof }: Evidence): Keys =>
   (proof && withProof(keys, proof)) ?? keys;
 
 /** Milliseconds by which the clock of a device may differ from the service's. */

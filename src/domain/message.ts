@@ -157,10 +157,10 @@ const codeLimits = ({ kind, to, origin: { address } }: LimitedMail, { isProven, 
 const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   const { every: interval } = limitsOf(kind);
   const mailbox = mailboxOf(to);
-  const ofAddress = interval === undefined ? [] : [{ key: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
-  if (isProven || (interval !== undefined && mailbox === to)) return ofAddress;
-  const ofNetwork = { key: `links ${mailbox} ${origin.address}`, burst: MAILS_AT_ONCE, interval: MAIL_INTERVAL };
-  return [...ofAddress, ofNetwork, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
+  const addressLimits = interval === undefined ? [] : [{ key: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
+  if (isProven || (interval !== undefined && mailbox === to)) return addressLimits;
+  const networkLimit = { key: `links ${mailbox} ${origin.address}`, burst: MAILS_AT_ONCE, interval: MAIL_INTERVAL };
+  return [...addressLimits, networkLimit, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
 /** The limits of notices to an unverified address. Notices to a verified address are limited by the events of the account instead (ADR 0011). */
@@ -169,6 +169,6 @@ const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly Ma
   const mailbox = mailboxOf(to);
   const limit = { burst: limitsOf(kind).burst ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
   // `email-changed` has the link that takes the account back, so other notices must not use up its limit.
-  const ofAddress = { key: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
-  return mailbox === to ? [ofAddress] : [ofAddress, { key: `notices of spellings ${mailbox}`, ...limit }];
+  const addressLimit = { key: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
+  return mailbox === to ? [addressLimit] : [addressLimit, { key: `notices of spellings ${mailbox}`, ...limit }];
 };

@@ -1,5 +1,5 @@
 import type { Authenticated } from './assurance.ts';
-import { type Device, type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
+import { type Device, type DeviceKeys, deviceStatus, type Evidence, withProofIfValid } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
 /**
@@ -145,7 +145,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
   rotation.at < expiryAfter(session, rotation) &&
   deviceStatus(session, rotation.evidence) !== 'unproven'
     ? {
-        ...keysAfter(session, rotation.evidence),
+        ...withProofIfValid(session, rotation.evidence),
         ...rotation.device,
         currentTokenId: rotation.to,
         previousTokenId: rotation.from,

@@ -6,7 +6,7 @@ type Service = { readonly stop: Stop; readonly signalLimit: number; readonly fai
 /** If npm runs the program, it gets two signals at a Ctrl-C: one from the terminal, one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
-/** The services that run in this process. `count` is the number of signals that it has received. */
+/** The services that run in this process. `signalCount` is the number of signals that it has received. */
 const running = new Set<Service>();
 let signalCount = 0;
 

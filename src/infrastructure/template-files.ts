@@ -43,8 +43,8 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
   const treeOf = (locale: string): TextTree | undefined => {
     const name = `${locale}.json`;
     if (!locales.includes(locale)) return undefined;
-    const ofService = names.includes(name) ? JSON.parse(readFileSync(join(path, name), 'utf8')) : {};
-    return textsOver(ofService, JSON.parse(own.get(name) ?? '{}'));
+    const builtInTexts = names.includes(name) ? JSON.parse(readFileSync(join(path, name), 'utf8')) : {};
+    return textsOver(builtInTexts, JSON.parse(own.get(name) ?? '{}'));
   };
   const readBefore = new Map<string, TextTree | undefined>();
   return {

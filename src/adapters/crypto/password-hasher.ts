@@ -54,8 +54,8 @@ export const passwordHasher = ({
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
   // Well-formed hashes of no known password, to compare with where there is no account. With argon2id, some accounts may still have hashes of bcrypt.
-  const ofBcrypt = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
-  const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, ofBcrypt] : [ofBcrypt];
+  const bcryptDummy = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+  const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, bcryptDummy] : [bcryptDummy];
   return {
     hash: async (password) => {
       if (!isHashable(password, PASSWORD_MAX_BYTES[scheme])) throw new RangeError('This password cannot be hashed.');

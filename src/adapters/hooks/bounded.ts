@@ -82,11 +82,11 @@ export const limitedBeforeRegister = (
   observe: ObserveHook,
 ): BeforeRegister => {
   const ask = ([registration]: Parameters<BeforeRegister>) => hook(registration);
-  const read = (given: unknown, [, ofInvitation]: Parameters<BeforeRegister>): RegistrationAnswer => {
+  const read = (given: unknown, [, invitationAttributes]: Parameters<BeforeRegister>): RegistrationAnswer => {
     const { decision, attributes, message } = parseAnswer(Registration, given);
     if (decision === 'refuse') return { decision, message };
-    const ofHook = readAttributes(JSON.stringify(attributes));
-    return { decision, attributes: assertFit({ ...ofHook, ...ofInvitation }) };
+    const hookAttributes = readAttributes(JSON.stringify(attributes));
+    return { decision, attributes: assertFit({ ...hookAttributes, ...invitationAttributes }) };
   };
   const isRefusal = ({ decision }: RegistrationAnswer) => decision === 'refuse';
   const asked = limitedHook({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);

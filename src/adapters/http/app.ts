@@ -29,16 +29,16 @@ export const pipeline = (
     requestScope(deps), //               4
     crossOrigin(deps), //                5
     dispatch(routes, (route) => {
-      const { ofClient, ofUser } = limitsOf(route.form?.submits ?? route.sharesLimitsOf ?? route);
+      const { perClient, perUser } = limitsOf(route.form?.submits ?? route.sharesLimitsOf ?? route);
       if (route.form !== undefined) {
         const { resultAfterSessionEnd: resultAfterEnd, formResult } = formStagesOf(route.form);
         return compose([
           ownOrigin(deps, route.form),
-          ...ofClient,
+          ...perClient,
           resultAfterEnd,
           authenticationGuard(route, deps),
           formValidation(route),
-          ...ofUser,
+          ...perUser,
           startTiming,
           formResult,
           handlerTimeout(deps),
@@ -47,10 +47,10 @@ export const pipeline = (
       }
       return compose([
         ...(route.pageServers === undefined ? [] : [recognisePageServer(route.pageServers)]),
-        ...ofClient, //                  6
+        ...perClient, //                  6
         authenticationGuard(route, deps), // 7
         inputValidation(route), //       8: reads the body only of a request that 6 and 7 have admitted
-        ...ofUser, //                    counts only requests with valid input (ADR 0017)
+        ...perUser, //                    counts only requests with valid input (ADR 0017)
         startTiming, //                  9
         successEnvelope(route, deps), // 12
         responseSerialization(route), // 11

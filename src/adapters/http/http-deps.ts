@@ -49,7 +49,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only pages of these origins may post forms, except forms that are `ofApplications`. */
+  /** The origins of the service itself. Only pages of these origins may post forms, except forms that are `allowsApplications`. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;

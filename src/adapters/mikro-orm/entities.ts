@@ -27,7 +27,7 @@ const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readon
 /** Declares a table for MikroORM. @param users the entity of the users, if the rows of the table are deleted with their user */
 const entityOf = (table: AnyTable, types: SqlTypes, prefix: string, users?: EntitySchema): EntitySchema => {
   const tableName = `${prefix}${table.name}`;
-  const ofUser = {
+  const userReference = {
     kind: 'm:1',
     entity: () => users,
     mapToPk: true,
@@ -41,7 +41,7 @@ const entityOf = (table: AnyTable, types: SqlTypes, prefix: string, users?: Enti
     column.member,
     {
       ...propertyOf(column, types, indexed.has(column.member)),
-      ...(column.member === 'userId' && users && ofUser),
+      ...(column.member === 'userId' && users && userReference),
       primary: table.key.includes(column.member),
     },
   ]);

@@ -63,32 +63,32 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
   const eventRow = valuesOf(events, event);
   const build: Statement['build'] = (db, placeholders) => {
     const rest = [...placeholders];
-    const [ofSession, ofEvent] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
+    const [sessionValues, eventValues] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
     const [userId, countedBy, device, isWatched, since, refused, ...decisive] = rest;
     const columns = (table: SqlTable) => sql.join(namesOf(table).map((name) => sql.ref(name)));
-    const ofUser = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
+    const fromUserRows = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
     const unchanged = CHECKED_MEMBERS.map(
       (member, at) => sql`${sql.ref(users.column(member).name)} is not distinct from ${decisive[at]}`,
     );
     const changes = namesOf(events).flatMap((name, at) => {
       if (UNCHANGED_COLUMNS.includes(name)) return [];
-      const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${ofEvent[at]}`;
+      const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
     });
     const statement = sql<Row>`with owner as (
         select id from ${sql.table(users.name)} where id = ${userId} and ${sql.join(unchanged, sql` and `)}
           and not exists (select from ${sql.table(tables('webhooks').name)})
-          and not exists (select ${ofUser(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
-          and not exists (select ${ofUser(events)} offset ${sql.lit(MOST_EVENTS - 1)})
-          and (not cast(${isWatched} as boolean) or exists (select ${ofUser(events)} and device = ${device}) and ${refused} >
-            (select coalesce(sum(count), 0) ${ofUser(events)} and kind = 'login-refused' and at >= ${since}))
+          and not exists (select ${fromUserRows(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
+          and not exists (select ${fromUserRows(events)} offset ${sql.lit(MOST_EVENTS - 1)})
+          and (not cast(${isWatched} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
+            (select coalesce(sum(count), 0) ${fromUserRows(events)} and kind = 'login-refused' and at >= ${since}))
         for no key update skip locked),
       opened as (insert into ${sql.table(sessions.name)} (${columns(sessions)})
-        select ${sql.join(ofSession)} from owner returning id),
+        select ${sql.join(sessionValues)} from owner returning id),
       counted as (update ${sql.table(events.name)} as event set ${sql.join(changes)}
         from opened where event.user_id = ${userId} and event.counted_by = ${countedBy} returning event.id),
       added as (insert into ${sql.table(events.name)} (${columns(events)})
-        select ${sql.join(ofEvent)} from opened where not exists (select from counted))
+        select ${sql.join(eventValues)} from opened where not exists (select from counted))
       select id from opened`;
     return { compile: () => statement.compile(db) };
   };

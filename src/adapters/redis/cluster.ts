@@ -58,7 +58,7 @@ const assertServing = async (master: Redis): Promise<void> => {
   const report = String(await master.cluster('INFO')).split('\r\n');
   if (!HEALTHY_LINES.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
   await master.eval(WRITE_CHECK_SCRIPT, 0).catch((error: Error) => {
-    // Redis 6 cannot compile the script, so of such a master only its response is checked.
+    // Redis 6 cannot compile the script, so whether its masters accept writes is not checked.
     if (!error.message.startsWith('ERR Error compiling script')) throw error;
   });
 };

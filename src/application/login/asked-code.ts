@@ -17,7 +17,7 @@ export type BrowserCode = AskedCode & {
   readonly passwordShown?: string;
 };
 
-/** The codes that a browser has asked for, the latest first. They stay valid until one of them is used. */
+/** The codes that a browser has asked for, the latest first. An earlier one stays valid when the browser asks for another. */
 export type AskedCodes = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
 
 /** How many codes fit into a cookie. */

@@ -86,8 +86,8 @@ const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
 /** The ways to count a code at a log-in, the preferred one first. @param token a refresh token of the user from the device of the request. */
 export const codeAttempts = (user: User, token: RefreshToken | undefined): readonly Attempt[] => {
-  const ofNetwork: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
-  return token === undefined ? [ofNetwork] : [deviceCodeAttempt(user, asVerified(token)), ofNetwork];
+  const networkAttempt: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
+  return token === undefined ? [networkAttempt] : [deviceCodeAttempt(user, asVerified(token)), networkAttempt];
 };
 
 /** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
@@ -100,9 +100,9 @@ export const loginAttempts = (
   user: User | null,
   { networks = ['unknown'], verified = [] }: LoginSource,
 ): readonly Attempt[] => {
-  const ofNetwork: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
+  const networkAttempt: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
   const token = user && tokenOfUser(verified, user);
-  return token ? [deviceAttempt(user, asVerified(token)), ofNetwork] : [ofNetwork];
+  return token ? [deviceAttempt(user, asVerified(token)), networkAttempt] : [networkAttempt];
 };
 
 /** A token of this user that was issued after the last change of the password. */

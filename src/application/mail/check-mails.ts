@@ -8,8 +8,8 @@ type Files = ReadonlyMap<string, string>;
 /** Checks an operator's files for mails. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
 export const mailProblems = (files: Files, builtIn: Files): string[] =>
   fileProblems(files, builtIn, {
-    ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
-    ofTexts: textsProblems,
+    template: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
+    texts: textsProblems,
     required: ['direction', 'footer'],
   });
 
@@ -22,17 +22,17 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
     Object.fromEntries(Object.entries(tree ?? {}).filter(([, list]) => isList(list)));
   const [parts, mails] = [lists(whole.parts), Object.entries(lists(whole.mails))];
   const lacking = Object.keys(english.parts ?? {}).filter((each) => !Object.hasOwn(parts, each));
-  const ofMail = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, { parts, lacking });
+  const check = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, { parts, lacking });
   return textProblems(texts, english, (text, model, path) => {
     if (path === 'footer') return sameText(text, model, path);
     if (!isList(text)) return ['expected a list of paragraphs'];
     const [kind, name = ''] = path.split('.');
     const problems =
       kind === 'mails'
-        ? ofMail(name, text)
+        ? check(name, text)
         : mails
             .filter(([, mail]) => mail.some((each) => each.trim() === placeholder(name)))
-            .flatMap(([each, mail]) => ofMail(each, mail));
+            .flatMap(([each, mail]) => check(each, mail));
     return [...text.flatMap((each) => plainProblems(each)), ...new Set(problems)];
   });
 };

@@ -57,12 +57,12 @@ export const writeMail = (
   { template, values, locale }: MailToWrite,
 ): MailText => {
   const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
-  const ofReader = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
-  const { direction = '', footer = '', parts, mails } = textsIn(texts, ofReader);
+  const readerLocale = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
+  const { direction = '', footer = '', parts, mails } = textsIn(texts, readerLocale);
   const { subject, body } = subjectAndBody(mails?.[template] ?? [], parts);
   const allValues: Readonly<Record<string, MailValue>> = { ...values, brand };
   const textFor = (name: string) => {
-    const text = displayText(allValues[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+    const text = displayText(allValues[name] ?? '', readerLocale, { isTrusted: isTrustedVariable(name) });
     return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
   };
   const layoutValues: Readonly<Record<string, string | Html>> = {

@@ -26,10 +26,10 @@ export type RegistrationAnswer =
   /** The message is shown to the user: one line of up to 200 characters. */
   | { readonly decision: 'refuse'; readonly message?: string | undefined };
 
-/** @param ofInvitation the attributes of the invitation, to which those of the answer are added. @throws AppError SYS_HOOK_UNAVAILABLE */
+/** @param invitationAttributes the attributes of the invitation, to which those of the answer are added. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type BeforeRegister = (
   registration: RegistrationRequest,
-  ofInvitation?: Attributes,
+  invitationAttributes?: Attributes,
 ) => Promise<RegistrationAnswer>;
 
 export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'attributes'> & {

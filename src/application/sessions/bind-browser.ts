@@ -23,7 +23,7 @@ const sign = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Caller => ({ userId, sessionId });
 
-/** @param rotation the last rotation number of the session with which the challenge is valid. */
+/** @param rotation the challenge is valid while the session has this rotation number, or the one before. */
 const challengeFor = (deps: Service, owner: Caller, rotation: number): string =>
   sign(deps, 'challenge', owner, `${rotation}`, CHALLENGE_TIME);
 

@@ -29,7 +29,7 @@ const sourceIn = (env: Env): Config['database'] => {
 
 const answer = (json: object): Answer => ({ text: '', json });
 
-const ofFile = (does: string, copy: typeof backUp | typeof restore) =>
+const fileAction = (does: string, copy: typeof backUp | typeof restore) =>
   action({
     ...{ args: ['FILE'], options: { 'without-keys': true }, does },
     run: async ({ args: [file = ''], options, env }) =>
@@ -39,8 +39,8 @@ const ofFile = (does: string, copy: typeof backUp | typeof restore) =>
 export const data: Command = {
   isJson: true,
   actions: {
-    backup: ofFile('copies the file of SQLite to a new file, also while the service runs', backUp),
-    restore: ofFile('puts such a copy where there is no database', restore),
+    backup: fileAction('copies the file of SQLite to a new file, also while the service runs', backUp),
+    restore: fileAction('puts such a copy where there is no database', restore),
     move: action({
       options: { 'dry-run': true },
       does: 'copies all rows of the database of MOVE_FROM to that of DATABASE_URL; with --dry-run it only reads',

@@ -77,10 +77,10 @@ const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
   const hookKey = await existingHookKey(config);
-  const ofHooks = hookKey === null ? '' : `\nPublic key of HOOK_BEFORE_REGISTER:\n  ${publicHookKey(hookKey)}\n`;
+  const hookKeyLine = hookKey === null ? '' : `\nPublic key of HOOK_BEFORE_REGISTER:\n  ${publicHookKey(hookKey)}\n`;
   if (pairs === null)
-    return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${ofHooks}`;
-  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}${ofHooks}`;
+    return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${hookKeyLine}`;
+  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}${hookKeyLine}`;
 };
 
 /**

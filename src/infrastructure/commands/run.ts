@@ -41,8 +41,8 @@ const SERVE: Command = {
         const { isWorker } = await import('../workers.ts');
         const stop = await serve(config, { stopsAtSignals: false });
         releaseMemoryOfStart();
-        const ofTerminal = env.npm_lifecycle_event === undefined ? 1 : SIGNALS_OF_NPM;
-        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, exitWithFailure);
+        const signalLimit = env.npm_lifecycle_event === undefined ? 1 : SIGNALS_OF_NPM;
+        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : signalLimit, exitWithFailure);
         return { text: '' };
       },
     }),

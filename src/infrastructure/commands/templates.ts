@@ -128,11 +128,11 @@ export const templates: Command = {
       does: 'writes a sheet with all pages in all their states and all mails, with made-up content; by default to templates.html',
       run: async ({ options: { to = 'templates.html', locale }, env }) => {
         const config = parseConfig(env);
-        const { pages, mails, locales: ofMails } = await openTemplates(config);
+        const { pages, mails, locales: mailLocales } = await openTemplates(config);
         const [files, mailFiles] = await Promise.all([pages(), mails()]);
         const style =
           (await readFile(STYLESHEET, 'utf8')) + brandStyle(config.brand) + (files.templates.get('style') ?? '');
-        const locales = [...new Set([...files.locales, ...ofMails])].filter(
+        const locales = [...new Set([...files.locales, ...mailLocales])].filter(
           (each) => locale === undefined || each === locale,
         );
         if (locales.length === 0) throw invalidArguments(`There are no texts in ${locale}.`);

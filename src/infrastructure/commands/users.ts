@@ -95,15 +95,15 @@ export const users = (overrides: StorageOverrides = {}): Command => {
   };
 };
 
-const endSessions = (ofUser: Action, ofAll: Action): Action => ({
-  ...ofUser,
+const endSessions = (endOfUser: Action, endAll: Action): Action => ({
+  ...endOfUser,
   args: ['[USER]'],
-  options: { ...ofUser.options, all: true },
+  options: { ...endOfUser.options, all: true },
   does: 'End all sessions of the user; with --all, those of all users',
   run: async (given) => {
     const isAll = Boolean(given.options.all);
     if (isAll === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
-    return (isAll ? ofAll : ofUser).run(given);
+    return (isAll ? endAll : endOfUser).run(given);
   },
 });
 

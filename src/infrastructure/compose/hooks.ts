@@ -19,13 +19,13 @@ export const openHooks = async (
   observe: ObserveHook = () => undefined,
 ) => {
   assertHooks(hooks);
-  const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
+  const { beforeRegister: callersHook, claims, afterCommit } = hooks;
   const { hookBeforeRegister: url, verifyPasswords } = config;
-  if (url !== null && ofCaller !== undefined)
+  if (url !== null && callersHook !== undefined)
     throw new Error('HOOK_BEFORE_REGISTER: must not be set beside hooks.beforeRegister: let that one ask the other');
   const ask = async (at: string, type: Parameters<typeof askOverHttp>[2]) =>
     askOverHttp(at, await loadOrCreateHookKey(config), type, deps);
-  const beforeRegister = url === null ? ofCaller : await ask(url, 'registration.requested');
+  const beforeRegister = url === null ? callersHook : await ask(url, 'registration.requested');
   const events = afterCommit === undefined ? null : afterCommitQueue(afterCommit, deps.logger, observe);
   return {
     beforeRegister: beforeRegister && limitedBeforeRegister(beforeRegister, observe),

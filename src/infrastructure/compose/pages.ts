@@ -24,18 +24,18 @@ import { VERSION } from '../version.ts';
 type PageOptions = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
-  readonly ofMail: boolean;
+  readonly hasMail: boolean;
   readonly script: string;
-  readonly files: () => Promise<UserPageFiles>;
+  readonly readFiles: () => Promise<UserPageFiles>;
 };
 
 /** The language of the parameter `locale`, or else the best one for the browser, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
   const asked = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
-  const ofLocale = texts.get(locale) ?? texts.get('en');
-  if (ofLocale === undefined) throw new Error('There are no texts of pages.');
-  return { locale, texts: ofLocale };
+  const localeTexts = texts.get(locale) ?? texts.get('en');
+  if (localeTexts === undefined) throw new Error('There are no texts of pages.');
+  return { locale, texts: localeTexts };
 };
 
 /** The language of the visitor's account, if there are texts in it. It is used if the browser asks for no language that has texts. */
@@ -44,11 +44,11 @@ const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, default
 
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
 
-export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['renderUserError'] => {
+export const userFailures = (config: Config, readFiles: PageOptions['readFiles']): HttpDeps['renderUserError'] => {
   const { brand, defaultLocale, allowedOrigins, application, accountPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
-    const files = await read();
+    const files = await readFiles();
     const failure = {
       ...{ site: siteOf(config), application, error, requestId: ctx.request.id },
       ...textsFor(ctx, files, defaultLocale),
@@ -61,10 +61,10 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
 };
 
 /** The page `/auth/continue`, which renews a session during a navigation. It loads the key of the device in a frame. */
-export const continuation = (config: Config, read: PageOptions['files']) => ({
+export const continuation = (config: Config, readFiles: PageOptions['readFiles']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
   renderPage: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
-    const files = await read();
+    const files = await readFiles();
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
     return continuePage({ site: siteOf(config), ...textsFor(ctx, files, config.defaultLocale) }, targets, files);
   },
@@ -88,13 +88,13 @@ export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'cloc
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
 /** The routes of the pages for users, whose forms call the routes of the API (ADR 0024). */
-export const openPages = (deps: Service, config: Config, { api, script, ofMail, visits, files: read }: PageOptions) => {
+export const openPages = (deps: Service, config: Config, { api, script, hasMail, visits, readFiles }: PageOptions) => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const isEnabled = (page: Page) => config.accountPages || (ofMail && page.isOfMail === true);
+  const isEnabled = (page: Page) => config.accountPages || (hasMail && page.isOfMail === true);
   const pages = formRoutes({
     api: [
       ...api,
@@ -111,7 +111,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
     contentSecurityPolicy: policyFor(brand, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
-      const files = await read();
+      const files = await readFiles();
       const qr = await qrOf(content.state);
       const around = {
         site,

@@ -35,7 +35,7 @@ export const providerRoutes = (
   deps: Service,
   access: DeviceAccess,
   config: Config,
-  ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isLoggedIn'>,
+  requestSettings: Pick<CallbackSettings, 'answerOnce' | 'isLoggedIn'>,
 ): Route[] => {
   if (deps.providers.size === 0) return [];
   const { refreshCookie, accountPages } = config;
@@ -45,7 +45,7 @@ export const providerRoutes = (
     cookie: access.cookie,
     states: accountPages ? pageStatesOf(deps, config) : null,
     hasStrictCookies: refreshCookie.sameSite === 'strict',
-    ...ofRequests,
+    ...requestSettings,
   };
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };

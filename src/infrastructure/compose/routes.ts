@@ -121,7 +121,7 @@ export const declareRoutes = (
     ...api,
     ...(config.accountPages || hasAccountPages
       ? openPages(deps, config, {
-          ...{ api, visits, ofMail: hasAccountPages, files: pageFiles },
+          ...{ api, visits, hasMail: hasAccountPages, readFiles: pageFiles },
           script: readClient('user-pages.js'),
         })
       : []),

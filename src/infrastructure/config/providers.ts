@@ -54,7 +54,7 @@ const PRESETS = new Map<string, Preset>([
     },
   ],
 ]);
-const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];
+const OPEN_ID_MEMBERS: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];
 
 const variableOf = (provider: string, member: Member): string =>
   `OIDC_${provider.toUpperCase().replaceAll('-', '_')}_${member}`;
@@ -65,7 +65,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
     const preset: Preset = PRESETS.get(name) ?? {};
-    const { members = OPEN_ID, protocol = 'openid', formPost = false } = preset;
+    const { members = OPEN_ID_MEMBERS, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
     for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);

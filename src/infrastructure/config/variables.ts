@@ -79,8 +79,8 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
-  const ofProviders = Object.keys(env).flatMap((name) => PROVIDER_SECRET_FILE.exec(name)?.slice(1) ?? []);
-  for (const name of [...FILE_VARIABLES, ...ofProviders]) {
+  const providerSecrets = Object.keys(env).flatMap((name) => PROVIDER_SECRET_FILE.exec(name)?.slice(1) ?? []);
+  for (const name of [...FILE_VARIABLES, ...providerSecrets]) {
     const path = env[`${name}_FILE`];
     if (!path) continue;
     if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);

@@ -20,7 +20,7 @@ export type Part = Linked & {
   readonly verifiedEmail?: string | undefined;
 };
 
-/** The functions that read the fields for which a system gives only a name. The values are validated later. */
+/** How a field of a user is read if `Export.fields` has only its name in the other system. The values are validated later. */
 const READERS = {
   ...{ id: textOf, username: textOf, email: textOf, passwordHash: textOf, locale: textOf },
   ...{ createdAt: timeOf, emailVerified: isTrue, disabled: isTrue, attributes: objectOf },
@@ -80,12 +80,12 @@ function* userIn(
   parts: ReadonlyMap<string, readonly FoundPart[]>,
 ): Generator<SourceLine> {
   const { keys = ({ id }) => [textOf(id) ?? ''], isUser, leftOut } = system;
-  const ofUser = keys(row).flatMap((key) => (key === '' ? [] : (parts.get(key) ?? [])));
-  for (const part of ofUser) part.isUsed = true;
+  const userParts = keys(row).flatMap((key) => (key === '' ? [] : (parts.get(key) ?? [])));
+  for (const part of userParts) part.isUsed = true;
   if (isUser?.(row) === false) return;
   const reason = leftOut?.(row);
   if (reason !== undefined) yield { file, line, leftOut: reason };
-  else yield { file, line, ...userOf(row, system, ofUser) };
+  else yield { file, line, ...userOf(row, system, userParts) };
 }
 
 /** The note on a user who has a second factor in the other system, and none here. */

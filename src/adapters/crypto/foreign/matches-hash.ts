@@ -25,11 +25,11 @@ const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt
   const inner = digestOfAll(password, salt, password);
   const bits = [...length.toString(2)].reverse().map((bit) => (bit === '1' ? inner : password));
   let key = digestOfAll(password, salt, Buffer.alloc(length, inner), ...bits);
-  const ofPassword = Buffer.alloc(length, digestOfRepeated(length, password));
-  const ofSalt = Buffer.alloc(salt.length, digestOfRepeated(16 + key.readUInt8(0), salt));
+  const sequenceP = Buffer.alloc(length, digestOfRepeated(length, password));
+  const sequenceS = Buffer.alloc(salt.length, digestOfRepeated(16 + key.readUInt8(0), salt));
   for (let round = 0; round < rounds; round += 1) {
-    const [first, last] = round % 2 === 0 ? [key, ofPassword] : [ofPassword, key];
-    key = digestOfAll(first, ...(round % 3 === 0 ? [] : [ofSalt]), ...(round % 7 === 0 ? [] : [ofPassword]), last);
+    const [first, last] = round % 2 === 0 ? [key, sequenceP] : [sequenceP, key];
+    key = digestOfAll(first, ...(round % 3 === 0 ? [] : [sequenceS]), ...(round % 7 === 0 ? [] : [sequenceP]), last);
   }
   return Buffer.from(ORDER[digest].map((at) => key.readUInt8(at)));
 };

@@ -3,8 +3,8 @@ import { hasPasskeys, LOGIN_CODE, type PageTable, PROVIDER, RECOVERY_CODES, stor
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
-/** Each change needs the password. With PASSWORDS=optional, a code from a mail may take its place, and does so for users without a password. */
-const CONFIRMATION = {
+/** Whether a form needs the password or a code by mail. With PASSWORDS=optional, either is enough, and users without a password need the code. */
+const CONFIRMATION_REQUIREMENTS = {
   password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
@@ -51,7 +51,7 @@ export const SETTINGS = {
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMATION, defaults: storedText('email'), isLocked: lacksFactor },
+        ...{ requirements: CONFIRMATION_REQUIREMENTS, defaults: storedText('email'), isLocked: lacksFactor },
       },
       'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
@@ -106,7 +106,7 @@ export const SETTINGS = {
     shows: ['current-user'],
     forms: {
       delete: {
-        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMATION },
+        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMATION_REQUIREMENTS },
         ...{ notice: 'deleted', isLocked: lacksFactor },
         leadsTo: 'log-in',
         isOffered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),

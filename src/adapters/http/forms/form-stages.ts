@@ -10,13 +10,13 @@ import { readForm } from './form-validation.ts';
  * Refuses a form that another site posts. Such a site could log its visitor in as somebody else, which SameSite does not prevent. Stage 5 has already
  * refused origins that are not allowed. A request without an `Origin` must have `Sec-Fetch-Site: same-origin`.
  */
-export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNullable<Route['form']>): Middleware =>
+export const ownOrigin = ({ ownOrigins }: HttpDeps, { allowsApplications }: NonNullable<Route['form']>): Middleware =>
   function ownOrigin(ctx, next) {
     const origin = originOfPage(ctx);
     const isOwn =
       origin === ''
         ? ctx.get('Sec-Fetch-Site') === 'same-origin'
-        : ofApplications === true || ownOrigins.includes(origin);
+        : allowsApplications === true || ownOrigins.includes(origin);
     if (!isOwn) throw httpFailure(403, { reason: 'the form is not of the service' });
     return next();
   };
@@ -24,11 +24,11 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNulla
 /** Stages that redirect the browser to the page with the result of a form. A second click on the same form leads to the same page. */
 export const formResultStages =
   (deps: HttpDeps) =>
-  ({ successLocation, ofApplications }: NonNullable<Route['form']>) => {
+  ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
       // A random number in each form of the service tells a second click from a second attempt. Forms of applications may always have the same number.
-      const isNumbered = ofApplications !== true && (form.get('once') ?? '').length >= 20;
+      const isNumbered = allowsApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);
       ctx.set({ Location: location, 'Cache-Control': NO_STORE });

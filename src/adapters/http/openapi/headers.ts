@@ -82,8 +82,8 @@ const CODE_HEADERS: Partial<Record<ErrorCode, readonly HeaderName[]>> = {
 };
 
 export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json => {
-  const ofCodes = codes.flatMap((code) => CODE_HEADERS[code] ?? []);
-  return references([REQUEST_ID_HEADER, 'Cache-Control', ...(STATUS_HEADERS[status] ?? []), ...ofCodes], components);
+  const byCode = codes.flatMap((code) => CODE_HEADERS[code] ?? []);
+  return references([REQUEST_ID_HEADER, 'Cache-Control', ...(STATUS_HEADERS[status] ?? []), ...byCode], components);
 };
 
 const COOKIE_HEADERS = {

@@ -151,16 +151,16 @@ type Files = ReadonlyMap<string, string>;
 export const pageProblems = (ownFiles: Files, builtIn: Files): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
   return fileProblems(ownFiles, builtIn, {
-    ofTemplate(text, name) {
+    template(text, name) {
       if (name === 'style.css') return [];
-      const ofService = builtIn.get(`${name}.html`);
-      if (ofService === undefined) return ['there is no page of this name: npx tandem templates eject DIR writes all'];
+      const original = builtIn.get(`${name}.html`);
+      if (original === undefined) return ['there is no page of this name: npx tandem templates eject DIR writes all'];
       // The layout, and pages that are not in PAGES, have only the variables of their own template.
-      if (!(name in PAGES)) return templateProblems(text, ofService, []);
+      if (!(name in PAGES)) return templateProblems(text, original, []);
       const texts = Object.keys({ ...common, ...pages[name] }).map((each) => `text.${each}`);
-      return templateProblems(text, ofService, ['title', ...texts, ...LINK_VARIABLES]);
+      return templateProblems(text, original, ['title', ...texts, ...LINK_VARIABLES]);
     },
-    ofTexts: (texts, english) => textProblems(texts, english, sameText),
+    texts: (texts, english) => textProblems(texts, english, sameText),
     required: ['direction'],
   });
 };

@@ -149,7 +149,7 @@ export type Route = Head & {
     /** A field that the form requires, although it is optional in the route `submits`. */
     readonly requiredField?: string | undefined;
     /** Whether pages of the allowed origins may post the form, too. */
-    readonly ofApplications?: true;
+    readonly allowsApplications?: true;
     /** @returns the URL to which a success sends the browser */
     readonly successLocation: (ctx: Context) => Promise<string>;
   };

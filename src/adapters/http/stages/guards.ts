@@ -128,9 +128,9 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
         ];
   return ({ name, throttle, requestsPerUser }: Route) => ({
     /** Stage 6: counts requests of a client, by its address (SPEC "Rate limiting"). */
-    ofClient: limiter(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
+    perClient: limiter(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
     /** Counts requests of a user or a program. It runs after the guard. */
-    ofUser:
+    perUser:
       requestsPerUser === undefined
         ? []
         : limiter({ requests: requestsPerUser, window: USER_WINDOW }, `tandem:requests:user:${name}`, userKey),

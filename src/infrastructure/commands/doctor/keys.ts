@@ -12,11 +12,11 @@ export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: |^FACTOR_KEYS: /.test(text)))
     return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
   const { keys: pairs, dataDir } = config;
-  const ofTokens =
+  const pairFindings =
     pairs === null
       ? await dataDirFindings(dataDir)
       : await Promise.all([pairFinding('access', pairs.access), pairFinding('refresh', pairs.refresh)]);
-  return [...ofTokens, await factorKeysFinding(config)];
+  return [...pairFindings, await factorKeysFinding(config)];
 };
 
 const factorKeysFinding = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {

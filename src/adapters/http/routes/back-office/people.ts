@@ -13,7 +13,7 @@ import { headerValues } from '../../stages/arrival.ts';
 
 /** How people log in to the pages of the back office: at a proxy, or at the service (ADR 0031). */
 export type PeopleLogin = {
-  /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND if the person is not logged in; 403 */
+  /** @throws AppError one of `NOT_LOGGED_IN`; 403 if the person is no operator, or the request is for another host */
   readonly admit: (ctx: Context) => Promise<Operator>;
   /** Makes a page or a form redirect people who are not logged in to the log-in. */
   readonly redirectToLogin: (of: Route) => Route;

@@ -105,7 +105,7 @@ const formRoute = (submits: Route): Route => ({
   request: { query: v.strictObject({}) },
   form: {
     submits,
-    ofApplications: true,
+    allowsApplications: true,
     page: PAGES['log-in'].path,
     successLocation: async ({ state }) => (state.payload as v.InferOutput<typeof StartedJson>).url,
   },

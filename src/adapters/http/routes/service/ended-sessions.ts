@@ -172,9 +172,9 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     async list(caller: ListRequest): Promise<SignedList> {
       const list = await latest();
       const { client, wait } = caller;
-      const ofClient = waiting.get(client) ?? 0;
-      if (wait === 0 || ofClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
-      waiting.set(client, ofClient + 1);
+      const waitingOfClient = waiting.get(client) ?? 0;
+      if (wait === 0 || waitingOfClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
+      waiting.set(client, waitingOfClient + 1);
       try {
         return await waitForChange(list, caller);
       } finally {

@@ -4,7 +4,7 @@ import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
 import { allEvents, isPlace, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
-import { countRows } from '../storage/rows.ts';
+import { readUsers } from '../storage/rows.ts';
 
 const STATES: Readonly<Record<string, (user: User) => boolean>> = {
   disabled: ({ disabledAt }) => disabledAt !== null,
@@ -25,14 +25,6 @@ const [MOST_ROWS, MOST_USERS] = [10_000, 1_000];
 type ListQuery = Omit<UsersQuery, 'skip'> & {
   /** A filter of `USER_FILTER`. Default: all users. */
   readonly only?: string | null | undefined;
-};
-
-const readUsers = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
-  if (users.list === undefined)
-    throw new AppError('SYS_UNEXPECTED_ERROR', {
-      reason: 'the users of this storage cannot be listed: it has no `list`',
-    });
-  return users.list(query);
 };
 
 /** A page of the users. @returns `next`: the value of `after` for the next page; `null` on the last page. */
@@ -107,9 +99,3 @@ const CURSOR_OF_ANOTHER_LIST = {
 } as const;
 
 const isFirstTime = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
-
-export const countUsers = (deps: Pick<Stores, 'users'>) => (): Promise<number> =>
-  countRows(async (after, skip) => {
-    const [last] = await readUsers(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
-    return last?.id;
-  });

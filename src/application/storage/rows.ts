@@ -1,5 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type Equal, type Query, type Records, type Stored, violates } from './records.ts';
+import type { User } from '../../domain/user.ts';
+import type { UsersQuery } from '../ports/user-repository.ts';
+import { type Equal, type Query, type Records, type Stored, type Stores, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
 /** How many times a change is tried again after another one of the same row. */
@@ -195,3 +197,18 @@ export const countRows = async (skipTo: (after: string | null, skip: number) => 
   }
   return count;
 };
+
+/** @throws AppError SYS_UNEXPECTED_ERROR if the storage cannot list users */
+export const readUsers = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
+  if (users.list === undefined)
+    throw new AppError('SYS_UNEXPECTED_ERROR', {
+      reason: 'the users of this storage cannot be listed: it has no `list`',
+    });
+  return users.list(query);
+};
+
+export const countUsers = (deps: Pick<Stores, 'users'>): Promise<number> =>
+  countRows(async (after, skip) => {
+    const [last] = await readUsers(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
+    return last?.id;
+  });

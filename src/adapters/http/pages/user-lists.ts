@@ -138,7 +138,8 @@ ${providerForms(view, 'link')}
   /** For users without a password, if the page lacks the form that requires it. */
   'first-password': (view) => {
     const { 'first-password': text = '' } = view.texts.pages.account ?? {};
-    return !hasForm(view, view.name === 'delete' ? 'delete' : 'password') && view.pages.has('forgot')
+    const form = 'password' in PAGES[view.name].forms ? 'password' : 'delete';
+    return !hasForm(view, form) && view.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

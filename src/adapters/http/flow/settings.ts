@@ -9,14 +9,14 @@ const CONFIRMATION = {
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
-type Facts = Pick<PageFacts, 'payloads'>;
-const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
+type UserFacts = Pick<PageFacts, 'payloads'>;
+const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
-const lacksStepUp = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
 /** Whether the step-up lacks the second factor. A form with a password requires no more than that. */
-const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
+const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
 /** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
-const asksFactor = (facts: Facts): boolean =>
+const asksFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
 
 /** The form to which a step-up leads back, and what the user has typed there. */

@@ -55,9 +55,9 @@ export const collectComponents = () => {
   const all: Partial<Record<ComponentKind, Record<string, Json>>> = {};
   const add = (kind: ComponentKind, name: string, component: Json): void => {
     all[kind] ??= {};
-    const ofKind = all[kind];
-    if (!isDeepStrictEqual(ofKind[name] ?? component, component)) throw new Error(`two ${kind} are called ${name}`);
-    ofKind[name] = component;
+    const group = all[kind];
+    if (!isDeepStrictEqual(group[name] ?? component, component)) throw new Error(`two ${kind} are called ${name}`);
+    group[name] = component;
   };
   return {
     add,

@@ -81,7 +81,7 @@ let lastKey: CryptoKeyPair | undefined;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
-const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+const toBase64url = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
 /**
  * @returns a proof for the request; `undefined` if there is no key, or no proof is made for such a request
@@ -103,11 +103,11 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
     iat: Math.floor((Date.now() + clockOffset) / 1000),
     jti: crypto.randomUUID(),
     // `ath` limits the proof to requests with this token: a renewal needs a proof without `ath`.
-    ath: use && encoded(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
+    ath: use && toBase64url(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
-  const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');
+  const signed = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
   const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signed));
-  return `${signed}.${encoded(textOf(signature))}`;
+  return `${signed}.${toBase64url(textOf(signature))}`;
 };
 
 if (origins) {

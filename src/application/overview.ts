@@ -1,10 +1,9 @@
 import { type AccountEvent, countingPeriodOf, COUNTING_PERIOD as HOUR } from '../domain/event.ts';
-import { countUsers } from './accounts/list-users.ts';
 import type { Clock } from './ports/clock-and-ids.ts';
 import { allEvents } from './storage/events.ts';
 import { waitingMessages } from './storage/outbox.ts';
 import { type Records, type Stores, violates } from './storage/records.ts';
-import { countRows } from './storage/rows.ts';
+import { countRows, countUsers } from './storage/rows.ts';
 import { keyName, TABLES, type Tables } from './storage/tables.ts';
 import { waitingDeliveries } from './storage/webhooks.ts';
 
@@ -62,7 +61,7 @@ export const countHour = async (deps: Stores, now: number): Promise<boolean> => 
   // Every hour gets a row, which shows that it was summed.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
   if (hour === latest) {
-    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps)() });
+    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
     sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
   }
   const store = records.unit(async (unit) => {

@@ -125,7 +125,7 @@ const NAME_MAX_LENGTH = USERNAME_MAX_LENGTH - '-12345678'.length;
 
 /**
  * Five usernames for a user who has chosen none: the part of the address before the `@`, then the same part with longer and longer random numbers.
- * Nobody can guess the last username, and so learn from it that the address has an account.
+ * Only the last username does not reveal that the address has an account, since it cannot be guessed from the address.
  * @param random at least 8 characters of ASCII.
  */
 export const derivedUsernames = (email: string, random: string): readonly [string, ...string[]] => {

@@ -41,7 +41,7 @@ export const useInvitation = async ({ clock }: Service, { records }: Stores, inv
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
 
-type Invited = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
+type Invitee = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
 
 /**
  * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
@@ -49,7 +49,7 @@ type Invited = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: str
  */
 export const invite =
   (deps: Core) =>
-  ({ email: typed, attributes, locale }: Invited, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
+  ({ email: typed, attributes, locale }: Invitee, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
     deps.transactions.run(async (stores) => {
       const { clock, ids, secrets } = deps;
       const [email, createdAt] = [canonicalEmail(typed), clock.now()];
@@ -89,7 +89,7 @@ export type RegisterInput = ClientContext & {
 };
 
 /** Checks the invitation and the password. @returns the invitation, if one is presented. */
-export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
+export const checkRegistration = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
   if (password !== undefined)
@@ -168,11 +168,11 @@ export const underFreeUsername = async <Result>(
   try {
     return await store({ ...user, username });
   } catch (error) {
-    const isOfUsername = async () => isTaken(error) && (await users.findByUsername(username)) !== null;
+    const isOfUsername = async () => isTakenError(error) && (await users.findByUsername(username)) !== null;
     if (next === undefined || !(await isOfUsername())) throw error;
     return underFreeUsername(users, { user, usernames: [next, ...others] }, store);
   }
 };
 
-export const isTaken = (error: unknown): boolean =>
+export const isTakenError = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');

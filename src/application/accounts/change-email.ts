@@ -129,7 +129,7 @@ export const completeEmailChange = async (
   await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
   if (!keepsFormer) return;
-  await reserveFormer(deps, stores, before);
+  await reserveFormerAddress(deps, stores, before);
   if (!notifiesFormerAddress(deps)) return;
   const wasVerified = before.emailVerifiedAt !== null;
   await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
@@ -146,7 +146,7 @@ type CompletedChange = {
  * Reserves the former address for its user. Of several changes, only the first one can be undone: later addresses may be an attacker's. An address that
  * the user takes again, and gives up again, is reserved for another week.
  */
-const reserveFormer = async (deps: Core, stores: Stores, before: User) => {
+const reserveFormerAddress = async (deps: Core, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
   const isLater = reservation !== null && reservation.email !== before.email;
   if (!isLater && notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);

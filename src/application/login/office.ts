@@ -10,7 +10,7 @@ import { hasFactor, type PresentedCode, verifiedCode } from './app-code.ts';
 /** Milliseconds after which an operator has to log in again. */
 export const OFFICE_LIFETIME = 60 * 60_000;
 
-const notAdmitted = (message: string): AppError =>
+const notOperator = (message: string): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'no operator', message });
 
 /**
@@ -22,9 +22,9 @@ export const operatorIn = async (deps: Service, caller: Caller): Promise<Operato
   const found = await liveSession(deps, caller);
   const { user, session } = found;
   const scopes = scopesOf(deps.adminUsers, user.attributes);
-  if (scopes.length === 0) throw notAdmitted(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
+  if (scopes.length === 0) throw notOperator(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
   if (assuranceOf(session.amr) !== 'aal2' || !(await hasFactor(deps, found)))
-    throw notAdmitted('Operators need a passkey or a second factor. Add one to your account, and log in again.');
+    throw notOperator('Operators need a passkey or a second factor. Add one to your account, and log in again.');
   return { name: actorOfPerson(`${user.username} ${user.id}`), scopes };
 };
 

@@ -103,8 +103,8 @@ export const openPasswordLogin = async (
   const { user: compared } = login;
   const prepared = await prepareLogin(deps, client, login);
   return inTurn(async () => {
-    const isAlone = rememberedDeviceId === null && !client.verified.some(({ claims }) => claims.sub === compared.id);
-    if (isAlone && (await storeAtOnce(deps, prepared.session, { user: compared, origin: client.origin })))
+    const isPlain = rememberedDeviceId === null && !client.verified.some(({ claims }) => claims.sub === compared.id);
+    if (isPlain && (await storeAtOnce(deps, prepared.session, { user: compared, origin: client.origin })))
       return prepared.opened;
     return deps.transactions.run(async (stores) => {
       // The password is checked again under the lock, since a change of the password has ended only the sessions that were stored before.

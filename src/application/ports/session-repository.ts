@@ -121,7 +121,7 @@ export interface SessionRepository {
   listByUser(userId: string, now: number): Promise<Session[]>;
   /** Lists sessions in the order of their ids. @param after the id of the last session of the page before; `null` for the first page. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
-  /** @param isMeant selects the sessions. Default: all. @returns the ids of the sessions that were ended. */
+  /** Ends sessions of a user. @param isMeant selects the sessions. Default: all. @returns the ids of the sessions that were ended. */
   endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
   /** Deletes expired sessions, at most `limit`, those that expired earliest first. @returns their keys. */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;

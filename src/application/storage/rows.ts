@@ -1,5 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type Equal, type Query, type Records, type Stored, violates } from './records.ts';
+import type { User } from '../../domain/user.ts';
+import type { UsersQuery } from '../ports/user-repository.ts';
+import { type Equal, type Query, type Records, type Stored, type Stores, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
 /** How many times a change is tried again after another one of the same row. */
@@ -17,7 +19,7 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
 export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
   row as unknown as Row;
 
-export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
+export const omit = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
 /** Reads one row with its version. */
@@ -131,10 +133,10 @@ export const purgeRows = async <Name extends TableName>(
 /** Rows that are read at once. */
 export const BATCH = 1000;
 
-export type Source = Pick<Records, 'list'>;
+export type Reader = Pick<Records, 'list'>;
 
 /** All rows of a table in the order of its key. They are read in batches, by the index of the key. */
-export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {
+export async function* rowsOf<Name extends TableName>(records: Reader, table: Name): AsyncGenerator<Stored<Name>> {
   // The columns of a key are texts or integers, and never `null`.
   const key = TABLES[table].key as readonly Column<Name>[];
   for (let batch = await records.list(table, { order: key, limit: BATCH }); batch.length > 0; ) {
@@ -148,7 +150,7 @@ export async function* rowsOf<Name extends TableName>(records: Source, table: Na
  * same values in all but the last two columns, and so on.
  */
 const rowsAfter = async <Name extends TableName>(
-  records: Source,
+  records: Reader,
   table: Name,
   key: readonly Column<Name>[],
   row: Stored<Name>,
@@ -195,3 +197,18 @@ export const countRows = async (skipTo: (after: string | null, skip: number) => 
   }
   return count;
 };
+
+/** @throws AppError SYS_UNEXPECTED_ERROR if the storage cannot list users */
+export const readUsers = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
+  if (users.list === undefined)
+    throw new AppError('SYS_UNEXPECTED_ERROR', {
+      reason: 'the users of this storage cannot be listed: it has no `list`',
+    });
+  return users.list(query);
+};
+
+export const countUsers = (deps: Pick<Stores, 'users'>): Promise<number> =>
+  countRows(async (after, skip) => {
+    const [last] = await readUsers(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
+    return last?.id;
+  });

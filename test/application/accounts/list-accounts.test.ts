@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listAllEvents } from '../../../src/application/accounts/account-data.ts';
-import { countUsers, listUsers } from '../../../src/application/accounts/list-users.ts';
+import { listUsers } from '../../../src/application/accounts/list-users.ts';
+import { countUsers } from '../../../src/application/storage/rows.ts';
 import { anEventRow } from '../../contracts/records/database.ts';
 import { registeredAda } from '../../support/account.ts';
 import { application } from '../../support/application.ts';
@@ -60,14 +61,13 @@ describe('the users', () => {
 
   it.each([0, 1, 2, 7, 64])('are counted: %i', async (count) => {
     const { app } = await setUp(count);
-    expect(await countUsers(app)()).toBe(count);
+    expect(await countUsers(app)).toBe(count);
   });
 
   it('are not listed by a storage that cannot', async () => {
     const { app } = await setUp(1);
     const { list: _, ...users } = app.users;
-    const count = countUsers({ users });
-    await expect(count()).rejects.toMatchObject({
+    await expect(countUsers({ users })).rejects.toMatchObject({
       code: 'SYS_UNEXPECTED_ERROR',
       reason: expect.stringContaining('list'),
     });

@@ -5,6 +5,7 @@ import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable } from './row
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
 const VERIFICATION_FORM = { submits: 'request-email-verification', notice: 'verify', ...MAIL_FORM } as const;
+const TO_DONE = { leadsTo: 'target', withoutTarget: 'done' } as const;
 /** A form that sends the mail again. @param forms the names of those that may have sent the first mail */
 const resendAfter = (...forms: readonly string[]) => ({
   fields: [],
@@ -22,9 +23,7 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
 ) => ({
   path: `/auth/link/${name}` as const,
   isOfMail: true as const,
-  forms: {
-    [name]: { submits, fields, leadsTo: 'target' as const, withoutTarget: 'done' as const, notice: name, ...options },
-  },
+  forms: { [name]: { submits, fields, ...TO_DONE, notice: name, ...options } },
 });
 
 /** Pages that send a mail, and pages of the links in mails. */

@@ -1,12 +1,11 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import {
-  hasLoginCodes,
   hasPasskeys,
   LOGIN_CODE,
   NEW_ACCOUNT,
   OFFERS_PASSKEY,
   type PageTable,
-  PROVIDER_FORM,
+  PROVIDER,
   RECOVERY_CODES,
 } from './rows.ts';
 
@@ -46,13 +45,13 @@ export const LOGIN = {
         onError: { ...TO_SECOND_FACTOR, AUTH_EMAIL_UNVERIFIED: 'verify' },
         ...OFFERS_PASSKEY,
       },
-      code: { ...LOGIN_CODE, fields: ['account'], buttonOf: 'log-in', isOffered: hasLoginCodes, marksLastUse: true },
+      code: { ...LOGIN_CODE, fields: ['account'], buttonOf: 'log-in', marksLastUse: true },
       passkey: {
         ...{ submits: 'passkey-login', fields: ['credential'], isOffered: isFirstView },
         ...{ autofillsPasskeys: true, marksLastUse: true },
         leadsTo: 'target',
       },
-      provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
+      provider: { ...PROVIDER, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
     },
   },
   /** Sends the browser to a provider by a `refresh` in its markup, without a script. */
@@ -62,7 +61,7 @@ export const LOGIN = {
     ...{ path: '/auth/app', audience: 'visitor', stepUp: true, forwards: 'to-app' },
     shows: ['current-user'],
     // A page that lacks the key of the session cannot prove the device, so the visitor logs in again.
-    forms: { app: { ...PROVIDER_FORM, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
+    forms: { app: { ...PROVIDER, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
   /** The user types the code of a mail. The link in the mail opens this page, and does not log in by itself. */
   code: {
@@ -91,7 +90,7 @@ export const LOGIN = {
         // Where passwords are optional, each registration offers a passkey: it may be the user's best way to log in.
         offersPasskey: ({ wasOfferedPasskey, passwords }) => !wasOfferedPasskey || passwords === 'optional',
       },
-      provider: { ...PROVIDER_FORM, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
+      provider: { ...PROVIDER, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
     },
   },
   /** Offers a passkey after a log-in or a registration. */

@@ -91,7 +91,7 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
 /** Leads to the page `provider`, which leads to the site of the provider: the policy of pages forbids redirects of forms to other sites. */
-export const PROVIDER_FORM = {
+export const PROVIDER = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',
   showsOnce: { member: 'url', on: 'provider' },
@@ -109,9 +109,9 @@ export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts
 export const LOGIN_CODE = {
   ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account'] },
   leadsTo: 'code',
+  isOffered: ({ pages }: PageFacts): boolean => pages.has('code'),
 } as const;
 
-export const hasLoginCodes = ({ pages }: PageFacts): boolean => pages.has('code');
 export const hasPasskeys = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
   (payloads['current-user']?.passkeys ?? 0) > 0;
 

@@ -1,13 +1,5 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import {
-  hasLoginCodes,
-  hasPasskeys,
-  LOGIN_CODE,
-  type PageTable,
-  PROVIDER_FORM,
-  RECOVERY_CODES,
-  storedText,
-} from './rows.ts';
+import { hasPasskeys, LOGIN_CODE, type PageTable, PROVIDER, RECOVERY_CODES, storedText } from './rows.ts';
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
@@ -29,7 +21,7 @@ const asksFactor = (facts: Facts): boolean =>
 
 /** The form to which a step-up leads back, and what the user has typed there. */
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
-const STEP_UP_FORM = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
+const STEP_UP = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
 
 /** Sends the code by mail. */
 const CODE_FORM = {
@@ -103,7 +95,7 @@ export const SETTINGS = {
         showsOnce: RECOVERY_CODES,
         isOffered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
-      link: { ...PROVIDER_FORM, submits: 'start-link-at-provider', returnsToPage: true },
+      link: { ...PROVIDER, submits: 'start-link-at-provider', returnsToPage: true },
       unlink: { submits: 'unlink-identity', ...FACTOR_REMOVED },
     },
   },
@@ -127,19 +119,15 @@ export const SETTINGS = {
     audience: 'visitor',
     shows: ['current-user', 'identities'],
     forms: {
-      'step-up': {
-        ...STEP_UP_FORM,
-        fields: ['password'],
-        isOffered: (facts) => hasPassword(facts) && !lacksFactor(facts),
-      },
-      code: { ...STEP_UP_FORM, fields: ['code'], isOffered: asksFactor },
-      recovery: { ...STEP_UP_FORM, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
-      passkey: { ...STEP_UP_FORM, fields: ['credential'], isOffered: hasPasskeys },
+      'step-up': { ...STEP_UP, fields: ['password'], isOffered: (facts) => hasPassword(facts) && !lacksFactor(facts) },
+      code: { ...STEP_UP, fields: ['code'], isOffered: asksFactor },
+      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
+      passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
       /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: (facts) => !lacksFactor(facts) },
+      provider: { ...PROVIDER, linkedOnly: true, isOffered: (facts) => !lacksFactor(facts) },
       'mail-code': {
         ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
-        isOffered: (facts) => hasLoginCodes(facts) && !lacksFactor(facts),
+        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && !lacksFactor(facts),
       },
     },
   },

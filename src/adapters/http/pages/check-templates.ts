@@ -21,28 +21,25 @@ const NUMBER = /^\d+$/;
 /** The start of a URL that a link may have: no `javascript:`, and no path such as `//host`, which is a URL of another host. */
 const ALLOWED_URL = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
-/** The patterns of values of attributes, by `element attribute`, or by `attribute` for all elements. */
+const allOf = (names: string, pattern: RegExp) => names.split(', ').map((name) => [name, pattern] as const);
+
+/** The patterns of the values of attributes, by `element attribute`, or by `attribute` for all elements. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
-  ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANY_VALUE] as const),
-  ...['td colspan', 'td rowspan', 'th colspan', 'th rowspan'].map((name) => [name, NUMBER] as const),
-  ...['img width', 'img height', 'ol start'].map((name) => [name, NUMBER] as const),
-  ...['a rel', 'a target', 'a download', 'img alt', 'th scope', 'time datetime'].map(
-    (name) => [name, ANY_VALUE] as const,
-  ),
-  ...['hidden', 'details open', 'input required'].map((name) => [name, /^$/] as const),
+  ...allOf('class, id, title, lang, role, a rel, a target, a download, img alt, th scope, time datetime', ANY_VALUE),
+  ...allOf('input value, input autocomplete, label for, meta content', ANY_VALUE),
+  ...allOf('td colspan, td rowspan, th colspan, th rowspan, img width, img height, ol start', NUMBER),
+  ...allOf('hidden, details open, input required', /^$/),
   ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
   ['button type', /^button$/],
   // Fields that an operator adds to the registration form, for a hook.
   ['input name', /^extra\.[\w-]{1,50}$/],
   ['input form', /^register$/],
   ['input type', /^(?:text|checkbox|hidden)$/],
-  ...['input value', 'input autocomplete', 'label for'].map((name) => [name, ANY_VALUE] as const),
   ['tabindex', /^(?:0|-1)$/],
   ['a href', ALLOWED_URL],
   ['img src', /^(?:https:\/\/|\/(?![/\\{]))/],
   ['meta charset', /^utf-8$/i],
   ['meta name', /^(?:viewport|color-scheme|theme-color|description|robots)$/],
-  ['meta content', ANY_VALUE],
 ]);
 
 const MARKUP = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;

@@ -25,10 +25,9 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
     'list.ways': html`${linksOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${failedTexts[text] ?? ''}</a></p>\n`)}`,
     'list.report': html`<p><small>${failedTexts.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
-  const title = failedTexts[`title-${status}`] ?? failedTexts.title ?? '';
   return filledPage(failure, files, {
     template: 'failed',
-    title,
+    title: failedTexts[`title-${status}`] ?? failedTexts.title ?? '',
     isError: true,
     variable: (name) => lists[name] ?? failedTexts[name.replace('text.', '')] ?? '',
   });

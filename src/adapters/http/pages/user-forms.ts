@@ -130,14 +130,14 @@ export const formOf = (view: PageView, name: string, values: Texts = {}, itemNam
   const { to, site, texts, state } = view;
   const [action, key] = [pathIn(site, formPath(view.name, name)), `${view.name}.${name}`];
   // By its id, a template may add fields to the form (docs/mail-and-pages.md).
-  const hasId = form.submits === 'register';
+  const id = form.submits === 'register' ? html` id="register"` : NOTHING;
   const hidden = Object.entries({ once: view.once, ...(to !== undefined && { to }), ...values });
   const resendClass = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
   const isLocked = form.isLocked?.(view) === true;
   const isRow = isLocked && form.foldedBehind !== undefined;
   const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(view, name, field) !== 'left-out');
   const button = isRow ? lockedRow(view, name) : buttonOf(view, name, values, itemName);
-  const markup = html`<form method="post" action="${action}" data-form="${key}"${hasId ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : resendClass} ${scriptAttributes(view, form)}>
+  const markup = html`<form method="post" action="${action}" data-form="${key}"${id}${isRow ? html` class="row"` : resendClass} ${scriptAttributes(view, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(view, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return markup;

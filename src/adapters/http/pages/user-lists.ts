@@ -1,7 +1,7 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { waitsForMailCode } from '../flow/login.ts';
 import { hasAddedPasskey } from '../flow/settings.ts';
-import { PAGES } from '../forms/flow.ts';
+import { type Form, PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { hasForm, linkOf, type PageView } from './page-view.ts';
@@ -138,7 +138,9 @@ ${providerForms(view, 'link')}
   /** For users without a password, if the page lacks the form that requires it. */
   'first-password': (view) => {
     const { 'first-password': text = '' } = view.texts.pages.account ?? {};
-    return !hasForm(view, view.name === 'delete' ? 'delete' : 'password') && view.pages.has('forgot')
+    const forms = Object.entries<Form>(PAGES[view.name].forms);
+    const isLacking = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));
+    return isLacking && view.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

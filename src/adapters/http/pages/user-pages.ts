@@ -71,7 +71,6 @@ export type UserPageFiles = Templates<UserTexts>;
 
 export const userPage = (view: PageView, files: UserPageFiles): string => {
   const title = view.texts.pages[view.name]?.title ?? '';
-  const variable = (each: string) => (each === 'title' ? title : variableOf(view, each));
   const url = providerUrl(view);
   return filledPage(view, files, {
     template: view.name,
@@ -84,7 +83,7 @@ export const userPage = (view: PageView, files: UserPageFiles): string => {
       url === null
         ? html`<script type="module" src="${pathIn(view.site, '/user-pages.js')}"></script>`
         : html`<meta http-equiv="refresh" content="0; url=${url}">`,
-    variable,
+    variable: (each) => variableOf(view, each),
   });
 };
 

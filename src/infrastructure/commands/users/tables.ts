@@ -1,6 +1,7 @@
 import { type AccountData, type EventData, userData } from '../../../application/accounts/account-data.ts';
-import { countUsers, listUsers } from '../../../application/accounts/list-users.ts';
+import { listUsers } from '../../../application/accounts/list-users.ts';
 import { listInvitations } from '../../../application/storage/credentials.ts';
+import { countUsers } from '../../../application/storage/rows.ts';
 import { INVITATIONS_AT_MOST } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';
@@ -125,7 +126,7 @@ export const listActions = (opening: WithAccounts): Readonly<Record<string, Acti
     does: 'how many users there are',
     run: ({ env }) =>
       opening(env, async (accounts) => {
-        const count = await countUsers(accounts)();
+        const count = await countUsers(accounts);
         return { json: { count }, text: `${count}\n` };
       }),
   }),

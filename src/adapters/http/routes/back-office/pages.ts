@@ -53,16 +53,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
   /** @param id of the user whom the page is about @param about the ids of users whom the page names @param suggested values for its filter */
-  const viewOf = async (
-    ctx: Context,
-    sealedOutcome: string | undefined,
-    { id = '', about = NONE, suggested = NONE },
-  ) => ({
+  const viewOf = async (ctx: Context, sealed: string | undefined, { id = '', about = NONE, suggested = NONE }) => ({
     site,
     operator: actorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
-    outcome: outcomeOf(deps, ctx, sealedOutcome),
+    outcome: outcomeOf(deps, ctx, sealed),
     forms: new Map<string, OfficeForm>(
       forms
         .filter(({ route }) => isScope(route.auth) && ctx.state.operator?.scopes.includes(route.auth))

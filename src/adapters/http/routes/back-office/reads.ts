@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import * as accounts from '../../../../application/accounts/account-data.ts';
-import { countUsers, listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
+import { listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
 import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
 import { listActors } from '../../../../application/storage/events.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
+import { countUsers } from '../../../../application/storage/rows.ts';
 import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
 import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
@@ -110,7 +111,7 @@ export const READS = {
     at: 'GET /users/count',
     summary: 'Count the users',
     data: v.object({ count: v.number() }),
-    execute: async (deps) => ({ count: await countUsers(deps)() }),
+    execute: async (deps) => ({ count: await countUsers(deps) }),
   }),
   events: act({
     at: 'GET /events',

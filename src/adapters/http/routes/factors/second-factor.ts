@@ -7,13 +7,7 @@ import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import {
-  clientCancellation,
-  type DeviceAccess,
-  eventOriginOf,
-  loginSourceOf,
-  PROOF_ERRORS,
-} from '../../request/client.ts';
+import { cancellationOf, type DeviceAccess, eventOriginOf, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
@@ -138,7 +132,7 @@ export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: Devi
     ],
     handler: async ({ claims, caller, body: { password, code, recoveryCode, credential, proof }, signal }, ctx) => {
       const factor = presentedFactor({ password, code, recoveryCode, credential });
-      const client = await clientCancellation(ctx);
+      const client = await cancellationOf(ctx);
       const evidence = { factor, presented: readPresentedDevice(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: eventOriginOf(ctx), client };
       const { refreshToken, ...issued } = await stepUp(deps)(input, signal);

@@ -4,7 +4,7 @@ import { assertLive } from '../../../../application/sessions/current-user.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof, PublicUserJson, RefreshResult } from '../../../json/fields.ts';
-import { clientCancellation, type DeviceAccess, eventOriginOf, PROOF_ERRORS } from '../../request/client.ts';
+import { cancellationOf, type DeviceAccess, eventOriginOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-sessions.ts';
@@ -31,7 +31,7 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
       errors: ['AUTH_FAILED', ...PROOF_ERRORS, 'DB_QUERY_FAILED'],
       handler: async ({ body, signal }, ctx) => {
         const tokens = cookie.readOwn(ctx);
-        const client = await clientCancellation(ctx);
+        const client = await cancellationOf(ctx);
         const presented = readPresentedDevice(ctx, body?.proof);
         const source = { cancellation: signal, client, origin: eventOriginOf(ctx), presented };
         const renewal = await renew(tokens, { ...source, bindingCode: body?.bindingCode });

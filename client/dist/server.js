@@ -27,7 +27,7 @@ const TEXTS = {
 		send: "Noch einmal senden"
 	}
 };
-const escaped = (text) => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
 const isOwnForm = ({ method, headers }) => method === "POST" && headers.get("Sec-Fetch-Site") === "same-origin" && headers.get("Sec-Fetch-Mode") === "navigate" && headers.get("Sec-Fetch-Dest") === "document";
 const fieldsOf = async (request) => {
 	const { headers, bodyUsed } = request;
@@ -40,8 +40,8 @@ const fieldsOf = async (request) => {
 const keptForm = async (request, { base, action, to, byScript }) => {
 	const language = /^de\b/i.test(request.headers.get("Accept-Language") ?? "") ? "de" : "en";
 	const { title, kept, lost, logIn, send } = TEXTS[language];
-	const hidden = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
-	const form = hidden && `<form method="post" action="${escaped(action)}" data-again>\n${hidden.join("\n")}\n<button>${send}</button></form>`;
+	const hidden = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
+	const form = hidden && `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join("\n")}\n<button>${send}</button></form>`;
 	const { origin } = new URL(base);
 	return {
 		html: `<!doctype html>
@@ -52,7 +52,7 @@ const keptForm = async (request, { base, action, to, byScript }) => {
 <title>${title}</title>
 <h1>${title}</h1>
 <p role="status" data-to>${form ? kept : lost}</p>
-<p><a href="${escaped(`${base}/auth/continue?to=${encodeURIComponent(to)}`)}" target="_blank">${logIn}</a></p>
+<p><a href="${escapeHtml(`${base}/auth/continue?to=${encodeURIComponent(to)}`)}" target="_blank">${logIn}</a></p>
 ${form ?? ""}${form && byScript ? `\n<script type="module" src="${base}/continue-page.js"><\/script>` : ""}
 </html>`,
 		headers: {
@@ -185,8 +185,8 @@ const visitors = (base, options) => {
 		return new URL(options.origin).origin + new URL(url).pathname;
 	};
 	const verify = async (token, prover) => {
-		const bad = (why, challenge) => nobody(`The access token is not valid: ${why}.`, false, challenge);
-		if (token.length > 4096) return bad("too long");
+		const deny = (why, challenge) => nobody(`The access token is not valid: ${why}.`, false, challenge);
+		if (token.length > 4096) return deny("too long");
 		try {
 			const { payload, protectedHeader } = await jwtVerify(token, keys, rules);
 			const { iat = 0, exp = 0, tokenType, user, sub = "", cnf } = payload;
@@ -194,20 +194,20 @@ const visitors = (base, options) => {
 				sid: protectedHeader.sid,
 				sub,
 				iat
-			})) return bad("its session has ended");
+			})) return deny("its session has ended");
 			if (!(prover ? await isProven(prover, addressOf(prover), {
 				token,
 				jkt: cnf?.jkt
-			}) : cnf === void 0)) return bad("no proof of the key to which it is bound", PROOF_CHALLENGE);
+			}) : cnf === void 0)) return deny("no proof of the key to which it is bound", PROOF_CHALLENGE);
 			const due = exp * 1e3 - Math.min(MARGIN, (exp - iat) * 200);
 			return tokenType === "access" ? {
 				...nobody(""),
 				user,
 				token,
 				due
-			} : bad("its tokenType");
+			} : deny("its tokenType");
 		} catch (error) {
-			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
+			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return deny(error.message);
 			throw error instanceof AuthError ? error : noAnswer(keySet, error);
 		}
 	};

@@ -15,7 +15,7 @@ const status = document.querySelector<HTMLElement>('[data-to]');
 const { to = '/', login = '/' } = status?.dataset ?? {};
 const auth = createAuthClient({ baseUrl: new URL('.', import.meta.url).href });
 
-const goOn = (isRenewed: boolean): void => {
+const proceed = (isRenewed: boolean): void => {
   if (!form) location.replace(isRenewed ? to : login);
   // The form may have a field of the name "submit", which hides its method.
   else if (isRenewed) HTMLFormElement.prototype.submit.call(form);
@@ -23,7 +23,7 @@ const goOn = (isRenewed: boolean): void => {
 
 const renew = (attempts: number): Promise<void> =>
   auth.refresh().then(
-    (user) => goOn(!!user),
+    (user) => proceed(!!user),
     async ({ message, retryable }: AuthError) => {
       if (!retryable || attempts <= 1) return status?.replaceChildren(message);
       await sleep(PAUSE * (1 + Math.random()));

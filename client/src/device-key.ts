@@ -33,7 +33,7 @@ const openDatabase = (): Promise<IDBDatabase> => {
 
 /** Reads the key, or makes one. If two tabs make a key at the same time, one of them stores it, and both use the stored one. */
 const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // It is closed below, since an open database may keep the page out of the back/forward cache.
+  // The database is closed below: an open one may keep the page out of the back/forward cache.
   const database = await openDatabase();
   const read = () => resultOf<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
   try {
@@ -50,7 +50,7 @@ const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
 
 /** @throws the error of the browser if there is a store that cannot be read: it may contain a key */
 const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // A page without TLS, for example, lacks them. Then there never was a key.
+  // A page without TLS, for example, lacks these interfaces. Then there never was a key.
   if (!globalThis.indexedDB || !crypto.subtle) return undefined;
   for (const pause of PAUSES)
     try {
@@ -81,7 +81,7 @@ let lastKey: CryptoKeyPair | undefined;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
-const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+const toBase64url = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
 /**
  * @returns a proof for the request; `undefined` if there is no key, or no proof is made for such a request
@@ -103,11 +103,11 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
     iat: Math.floor((Date.now() + clockOffset) / 1000),
     jti: crypto.randomUUID(),
     // `ath` limits the proof to requests with this token: a renewal needs a proof without `ath`.
-    ath: use && encoded(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
+    ath: use && toBase64url(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
-  const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');
+  const signed = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
   const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signed));
-  return `${signed}.${encoded(textOf(signature))}`;
+  return `${signed}.${toBase64url(textOf(signature))}`;
 };
 
 if (origins) {

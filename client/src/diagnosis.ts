@@ -49,7 +49,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
     noResponse: async ({ url, headers }: Request, isOurs: boolean, cause: unknown): Promise<AuthError> => {
       /** The names of the headers, to which those are added that a library for tracing sets in `init.headers`. */
       const names = new Set(['authorization', ...headers.keys()]);
-      const answers = async (mode: 'no-cors' | 'cors') => {
+      const fetchOnce = async (mode: 'no-cors' | 'cors') => {
         // Without CORS, these headers are not sent. With CORS, the target has to allow them.
         const init = {
           mode,
@@ -60,7 +60,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
         for (const name of new Headers(init.headers).keys()) names.add(name);
         return answer;
       };
-      if (location && (await answers('no-cors')) && !(await answers('cors'))) {
+      if (location && (await fetchOnce('no-cors')) && !(await fetchOnce('cors'))) {
         const others = [...names].filter((name) => !ALLOWED.test(name)).join(', ');
         return fail(
           'CLIENT_ORIGIN_REFUSED',

@@ -18,7 +18,7 @@ const TEXTS = {
   },
 };
 
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
 
 /** Whether a page of this origin has sent the form: no page can set these headers. A form of another site must not be sent again from this origin. */
 export const isOwnForm = ({ method, headers }: Request): boolean =>
@@ -53,11 +53,11 @@ export const keptForm = async (request: Request, { base, action, to, byScript }:
   const { title, kept, lost, logIn, send } = TEXTS[language];
   const fields = await fieldsOf(request);
   const hidden = fields?.map(
-    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   );
   const form =
     hidden &&
-    `<form method="post" action="${escaped(action)}" data-again>\n${hidden.join('\n')}\n<button>${send}</button></form>`;
+    `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join('\n')}\n<button>${send}</button></form>`;
   const { origin } = new URL(base);
   return {
     html: `<!doctype html>
@@ -68,7 +68,7 @@ export const keptForm = async (request: Request, { base, action, to, byScript }:
 <title>${title}</title>
 <h1>${title}</h1>
 <p role="status" data-to>${form ? kept : lost}</p>
-<p><a href="${escaped(`${base}/auth/continue?to=${encodeURIComponent(to)}`)}" target="_blank">${logIn}</a></p>
+<p><a href="${escapeHtml(`${base}/auth/continue?to=${encodeURIComponent(to)}`)}" target="_blank">${logIn}</a></p>
 ${form ?? ''}${form && byScript ? `\n<script type="module" src="${base}/continue-page.js"></script>` : ''}
 </html>`,
     headers: {

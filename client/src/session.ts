@@ -8,7 +8,7 @@ import type { AuthClient, Change, User } from './types.ts';
 
 /** How many refusals of a renewal log the user out. A refusal counts as a quarter if another tab has renewed meanwhile. */
 const MAX_REFUSALS = 3;
-/** The least milliseconds between attempts, to which the duration of an attempt is added. `LONGEST_PAUSE` limits it: the page may have been frozen. */
+/** The least milliseconds between attempts, to which the duration of an attempt is added. `LONGEST_PAUSE` limits the sum: the page may have been frozen. */
 const PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /**
@@ -31,7 +31,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let host = browser();
   const listeners = new Set<Parameters<AuthClient['onChange']>[0]>();
   const events: (() => unknown)[] = [];
-  /** Removes the listeners of the page: they get it as their options, whose `signal` it has. */
+  /** Aborted by `dispose`. Listeners of the page get it as their options, so its `signal` removes them. */
   const end = new AbortController();
   /** `undefined`: not known yet. */
   let token: Token | null | undefined;
@@ -41,16 +41,16 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let failures = 0;
   let openTasks = 0;
   let queue: Promise<unknown> = Promise.resolve();
-  let renewing: Promise<User | null> | undefined;
+  let pendingRenewal: Promise<User | null> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Calls listeners when no task is open, so that they can call every method of the client. */
-  const deliver = (): void => {
+  const callListeners = (): void => {
     while (!openTasks && events.length) events.shift()?.();
   };
   const endTask = (): void => {
     openTasks -= 1;
-    deliver();
+    callListeners();
   };
   /** Runs one task at a time: the cookie of a renewal must not arrive after the cookie of a log-in. */
   const exclusive = <Result>(task: () => Promise<Result>): Promise<Result> => {
@@ -63,7 +63,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   /** Sets the timer of the next renewal. A timer for more than 24 days, or for the past, would fire at once, again and again. */
   const schedule = (milliseconds: number): void => {
     clearTimeout(timer);
-    if (host) timer = setTimeout(wake, Math.min(Math.max(1e3, milliseconds), 1e9));
+    if (host) timer = setTimeout(renewIfDue, Math.min(Math.max(1e3, milliseconds), 1e9));
   };
 
   const set = (next: Token | null, why: Change): void => {
@@ -78,17 +78,17 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     // An error of a listener becomes an unhandled rejection, and the other listeners run.
     for (const listener of listeners)
       events.push(() => new Promise(() => listeners.has(listener) && listener(userOf(next), why)));
-    deliver();
+    callListeners();
   };
 
-  const others = tabs(http.base, ({ value, at, binding = 'none', why }) => {
+  const otherTabs = tabs(http.base, ({ value, at, binding = 'none', why }) => {
     set(value ? tokenOf(value, binding, at) : null, why);
     epoch += 1;
   });
 
   /** Sets the token here and in the other tabs. */
-  const change = (next: Token | null, why: Change): void => {
-    others.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
+  const setEverywhere = (next: Token | null, why: Change): void => {
+    otherTabs.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
     set(next, why);
   };
 
@@ -96,7 +96,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   const takeOver = ({ accessToken, binding = token?.binding ?? 'none' }: SessionAnswer, why: Change): User => {
     const next = tokenOf(accessToken, binding);
     if (token && token.user.id !== next.user.id) why = 'login';
-    change(next, why);
+    setEverywhere(next, why);
     return next.user;
   };
 
@@ -104,35 +104,35 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
    * Tries until there is another token than the stale one. A refusal may mean that another tab was faster: the next attempt sends the cookie of that tab.
    * @param back the mark in the address of the page. Anybody can make it up, so it only decides what to look for.
    */
-  const renewal = async (stale?: string, { code, state }: ReturnMark = {}): Promise<void> => {
+  const tryToRenew = async (stale?: string, { code, state }: ReturnMark = {}): Promise<void> => {
     if (token && token.value !== stale && token.untilDue() > 0) return;
     const startEpoch = epoch;
-    const since = others.generation();
+    const since = otherTabs.generation();
     let answer: Awaited<ReturnType<typeof http.exchange>>;
     for (let refusals = 0; refusals < (state === 'logged-out' ? 1 : MAX_REFUSALS); ) {
       const start = performance.now();
-      const before = others.generation();
+      const before = otherTabs.generation();
       answer = await http.exchange(code);
       const pause = Math.min(PAUSE + performance.now() - start, LONGEST_PAUSE);
       if (!answer) await sleep(pause * (1 + refusals) * (0.5 + Math.random()));
-      if (-others.hint() > since) return set(null, 'logout');
+      if (-otherTabs.hint() > since) return set(null, 'logout');
       if (epoch !== startEpoch) return;
       if (answer) return void takeOver(answer, state === 'logged-in' ? 'login' : 'refresh');
-      refusals += others.generation() === before ? 1 : 1 / 4;
+      refusals += otherTabs.generation() === before ? 1 : 1 / 4;
     }
     // If no page knew of a session, none has ended.
-    if (token === undefined && others.hint() <= 0) token = null;
+    if (token === undefined && otherTabs.hint() <= 0) token = null;
     // The visitor comes from a page of the service, which has told the other tabs nothing.
-    else if (state) change(null, 'logout');
+    else if (state) setEverywhere(null, 'logout');
     else {
-      others.hint(-others.generation());
+      otherTabs.hint(-otherTabs.generation());
       set(null, 'ended');
     }
     if (state === 'logged-in' && answer === undefined && http.mayLoseCookie) throw http.cookieLost();
   };
 
   const renew = (stale?: string, back?: ReturnMark): Promise<User | null> => {
-    renewing ??= exclusive(() => renewal(stale, back))
+    pendingRenewal ??= exclusive(() => tryToRenew(stale, back))
       .then(() => userOf(token ?? null))
       .catch((error: AuthError) => {
         schedule((error.retryAfter ?? (failures ? NEXT_RETRY : FIRST_RETRY)) * 1000 * (1 + Math.random()));
@@ -140,33 +140,33 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
         throw error;
       })
       .finally(() => {
-        renewing = undefined;
+        pendingRenewal = undefined;
       });
-    return renewing;
+    return pendingRenewal;
   };
 
   /** Renews, in a visible page, if the token is due, after a failure, or if this tab has missed an announcement of another tab. */
-  const wake = (event?: Event & { readonly persisted?: boolean }): void => {
+  const renewIfDue = (event?: Event & { readonly persisted?: boolean }): void => {
     // After "pagehide", a page also gets "visibilitychange". A channel that is opened then would stay open.
     if (host?.document.hidden) return;
-    others.open();
+    otherTabs.open();
     // A page from the back/forward cache may follow a page of the service, which tells the tabs nothing.
     if (
       token
-        ? event?.persisted || failures || token.untilDue() <= 0 || others.missed()
-        : token === undefined || others.hint() > 0
+        ? event?.persisted || failures || token.untilDue() <= 0 || otherTabs.missed()
+        : token === undefined || otherTabs.hint() > 0
     )
       renew(token?.value).catch(ignore);
   };
 
   // After these events, the timer may be late, or this tab may have missed news of another tab.
-  for (const type of ['visibilitychange', 'online', 'pageshow']) host?.addEventListener(type, wake, end);
-  host?.addEventListener('pagehide', others.close, end);
-  others.open();
+  for (const type of ['visibilitychange', 'online', 'pageshow']) host?.addEventListener(type, renewIfDue, end);
+  host?.addEventListener('pagehide', otherTabs.close, end);
+  otherTabs.open();
 
   // The first attempt, unless there seems to be no session.
   const back = takeReturnMark();
-  if (!ignoreHint && back.state !== 'logged-in' && others.hint() <= 0) token = null;
+  if (!ignoreHint && back.state !== 'logged-in' && otherTabs.hint() <= 0) token = null;
   const ready = token === null ? Promise.resolve(token) : renew(undefined, back);
   // A failure is reported to those who wait for `ready`, and ignored here.
   const settled = ready.catch(ignore);
@@ -186,12 +186,12 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** If it fails, nothing has changed. */
+    /** If the request fails, the user stays logged in. */
     logout: () => {
       epoch += 1;
       return exclusive(async () => {
         await http.endSession();
-        change(null, 'logout');
+        setEverywhere(null, 'logout');
       });
     },
     dispose: () => {
@@ -199,7 +199,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
       end.abort();
       host = undefined;
       http.closeFrame();
-      others.close();
+      otherTabs.close();
       clearTimeout(timer);
       listeners.clear();
     },

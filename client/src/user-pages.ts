@@ -9,7 +9,7 @@ import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, si
  */
 
 const base = new URL('.', import.meta.url);
-const all = <Kind extends Element>(selector: string): Kind[] => [...document.querySelectorAll<Kind>(selector)];
+const allOf = <Kind extends Element>(selector: string): Kind[] => [...document.querySelectorAll<Kind>(selector)];
 const hiddenField = (form: HTMLFormElement, name: string, value: string): void => {
   const field =
     form.querySelector<HTMLInputElement>(`input[type=hidden][name=${name}]`) ?? document.createElement('input');
@@ -57,7 +57,7 @@ const send = async (form: HTMLFormElement): Promise<void> => {
 
 /** When a page comes back from the back/forward cache, its forms can be sent again. */
 addEventListener('pageshow', () => {
-  for (const form of all<HTMLFormElement>('form')) form.ariaBusy = 'false';
+  for (const form of allOf<HTMLFormElement>('form')) form.ariaBusy = 'false';
 });
 
 /** Gets options for a passkey from the service. Options in the page itself would be valid only for minutes. */
@@ -111,11 +111,11 @@ const createSilently = async (form: HTMLFormElement): Promise<void> => {
 };
 
 /** Lets the form lead to the page that offers a passkey, if the device can make one. @param way the path of that page. */
-const offer = async (form: HTMLFormElement, way: string): Promise<void> => {
+const offerPasskey = async (form: HTMLFormElement, way: string): Promise<void> => {
   if (await canMake()) hiddenField(form, 'to', way);
 };
 
-for (const form of all<HTMLFormElement>('form')) {
+for (const form of allOf<HTMLFormElement>('form')) {
   const isPasskey = form.hasAttribute('data-passkey');
   form.hidden = isPasskey && !isAvailable();
   form.addEventListener('submit', (event) => {
@@ -129,7 +129,7 @@ for (const form of all<HTMLFormElement>('form')) {
   });
   if (form.dataset.accepted) void signalAccepted(JSON.parse(form.dataset.accepted) as AcceptedPasskeys);
   if (form.dataset.user) void signalUser(JSON.parse(form.dataset.user));
-  if (form.dataset.offers) void offer(form, form.dataset.offers).catch(ignore);
+  if (form.dataset.offers) void offerPasskey(form, form.dataset.offers).catch(ignore);
   if (form.hasAttribute('data-silent')) void createSilently(form).catch(ignore);
   if (form.hasAttribute('data-autofill')) void autofill(form).catch(ignore);
   if (form.hasAttribute('data-at-once')) void send(form);
@@ -142,7 +142,7 @@ const showTime = (time: HTMLTimeElement): void => {
     timeStyle: 'short',
   });
 };
-for (const time of all<HTMLTimeElement>('time[datetime]')) showTime(time);
+for (const time of allOf<HTMLTimeElement>('time[datetime]')) showTime(time);
 
 /** Shows whose link it is, and what it would do. The service tells this by the token of the link, and changes nothing. */
 const showPreview = async (form: HTMLFormElement, link: string): Promise<void> => {
@@ -165,7 +165,7 @@ const showPreview = async (form: HTMLFormElement, link: string): Promise<void> =
 };
 
 /** The token of a link in a mail is in the fragment, which browsers never send. It is moved into the form, so that nobody copies it with the address. */
-for (const input of all<HTMLInputElement>('[data-token]')) {
+for (const input of allOf<HTMLInputElement>('[data-token]')) {
   const link = new URLSearchParams(location.hash.slice(1));
   // Some mail programs add parameters behind the token.
   const token = /^[\w-]+/.exec(link.get('token') ?? '')?.[0];
@@ -175,7 +175,7 @@ for (const input of all<HTMLInputElement>('[data-token]')) {
     const email = input.form?.querySelector<HTMLInputElement>('[name=email]');
     if (email) email.value = link.get('email') ?? '';
     // The links to this page in other languages get the token as well.
-    for (const other of all<HTMLAnchorElement>('a[hreflang]')) other.hash = location.hash;
+    for (const other of allOf<HTMLAnchorElement>('a[hreflang]')) other.hash = location.hash;
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
   (input.closest('.field') as HTMLElement).hidden = !!input.value;
@@ -193,7 +193,7 @@ const strengthOf = (password: string): number => {
   return Math.min(4, Math.floor((Math.min(distinct, password.length) * (2 + kinds)) / 16));
 };
 
-for (const input of all<HTMLInputElement>('input[autocomplete=new-password]')) {
+for (const input of allOf<HTMLInputElement>('input[autocomplete=new-password]')) {
   const meter = document.createElement('meter');
   meter.max = 4;
   meter.low = 2;
@@ -209,7 +209,7 @@ for (const input of all<HTMLInputElement>('input[autocomplete=new-password]')) {
 }
 
 /** A button that shows what is typed into a password's field. */
-for (const input of all<HTMLInputElement>('input[type=password]')) {
+for (const input of allOf<HTMLInputElement>('input[type=password]')) {
   const button = document.createElement('button');
   const { show = '', showPassword = '' } = document.body.dataset;
   button.type = 'button';
@@ -226,13 +226,13 @@ for (const input of all<HTMLInputElement>('input[type=password]')) {
 }
 
 /** Removes the mark from the address (`MARK` of the service) with which another page has led here. */
-const here = new URL(location.href);
-if (here.searchParams.has('tandem')) {
-  here.searchParams.delete('tandem');
-  history.replaceState(null, '', here);
+const address = new URL(location.href);
+if (address.searchParams.has('tandem')) {
+  address.searchParams.delete('tandem');
+  history.replaceState(null, '', address);
 }
 
-for (const button of all<HTMLButtonElement>('[data-print]')) {
+for (const button of allOf<HTMLButtonElement>('[data-print]')) {
   button.hidden = false;
   button.addEventListener('click', () => print());
 }

@@ -48,20 +48,20 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
 
   /** Verifies an access token (docs/verify-tokens.md). @param prover the request that has to prove the key to which the token is bound */
   const verify = async (token: string, prover?: Request): Promise<Visitor> => {
-    const bad = (why: string, challenge?: string): Visitor =>
+    const deny = (why: string, challenge?: string): Visitor =>
       nobody(`The access token is not valid: ${why}.`, false, challenge);
-    if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
+    if (token.length > 4096) return deny('too long'); // Browsers keep no cookie of this length.
     try {
       const { payload, protectedHeader } = await jwtVerify<Claims>(token, keys, rules);
       const { iat = 0, exp = 0, tokenType, user, sub = '', cnf } = payload;
-      if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return bad('its session has ended');
+      if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return deny('its session has ended');
       const isRight = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
-      if (!isRight) return bad('no proof of the key to which it is bound', PROOF_CHALLENGE);
+      if (!isRight) return deny('no proof of the key to which it is bound', PROOF_CHALLENGE);
       // The margin leaves the requests of a page with this token the time to arrive.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
-      return tokenType === 'access' ? { ...nobody(''), user, token, due } : bad('its tokenType');
+      return tokenType === 'access' ? { ...nobody(''), user, token, due } : deny('its tokenType');
     } catch (error) {
-      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
+      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return deny(error.message);
       throw error instanceof AuthError ? error : noAnswer(keySet, error);
     }
   };

@@ -56,12 +56,12 @@ export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));
   const all = new Map(texts);
   for (const [name, text] of files) {
-    const [locale, tree] = [name.replace(/\.json$/, ''), name.endsWith('.json') && parsed(text)];
+    const [locale, tree] = [name.replace(/\.json$/, ''), name.endsWith('.json') && parseJson(text)];
     if (isTree(tree)) all.set(locale, textsOver(texts.get(locale) ?? {}, tree));
   }
   const ofLanguage = (locale: string, text: string): string[] => {
     if (canonicalLocale(locale) !== locale) return ['expected the name of a language, such as de.json or de-AT.json'];
-    const tree = parsed(text);
+    const tree = parseJson(text);
     if (tree instanceof Error) return [`it is no JSON: ${tree.message}`];
     if (!isTree(tree)) return ['expected an object'];
     const isNew = fallbacksOf(null, locale).every(
@@ -80,7 +80,7 @@ export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts
   });
 };
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (error) {

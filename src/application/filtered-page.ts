@@ -1,14 +1,14 @@
 /** How many rows one statement reads at most. */
 const ROWS_AT_ONCE = 1_000;
 
-type Steps<Row, Item> = {
+type PageSource<Row, Item> = {
   /** Reads the next rows after a place; `null`: the first rows. Fewer rows than the limit are the last ones of the list. */
   readonly read: (after: string | null, limit: number) => Promise<readonly Row[]>;
   readonly placeOf: (row: Row) => string;
   /** The item of a row; `null` leaves the row out. */
   readonly itemOf: (row: Row) => Item | null | Promise<Item | null>;
   /** How many rows are read for one page at most. Default: as many as it takes to fill the page. */
-  readonly mostRows?: number | undefined;
+  readonly maxRows?: number | undefined;
 };
 
 /**
@@ -16,7 +16,7 @@ type Steps<Row, Item> = {
  * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(
-  { read, placeOf, itemOf, mostRows }: Steps<Row, Item>,
+  { read, placeOf, itemOf, maxRows: mostRows }: PageSource<Row, Item>,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<{ readonly items: Item[]; readonly next: string | null }> => {
   const items: Item[] = [];

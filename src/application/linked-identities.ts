@@ -27,7 +27,7 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 };
 
 /** How many removed identities of a user are remembered. The oldest are forgotten first. */
-const REMOVED_AT_MOST = 200;
+const MAX_REMOVED = 200;
 
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
   removedIdentities?.includes(markOf(deps, identity)) ?? false;
@@ -43,11 +43,11 @@ export const blockIdentities = async (
   if (identities.length === 0) return;
   const marks = identities.map((each) => markOf(deps, each));
   const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((mark) => !marks.includes(mark));
-  const removedIdentities = areRemoved ? [...others, ...marks].slice(-REMOVED_AT_MOST) : others;
+  const removedIdentities = areRemoved ? [...others, ...marks].slice(-MAX_REMOVED) : others;
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 
-/** @param message Default: that of the catalog, which says that the address has an account. */
+/** @param message Default: the message of the catalog, which says that the address has an account. */
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 

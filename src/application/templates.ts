@@ -10,15 +10,15 @@ export class Html {
 }
 
 /** A value in a template. The parts of a list follow each other. */
-type Part = string | number | Html | readonly Part[];
+type TemplateValue = string | number | Html | readonly TemplateValue[];
 
 /** A template of HTML. Values are escaped, unless they are `Html`. Attributes need quotes, and URLs must be trusted: `javascript:` is not removed. */
-export const html = (literals: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+export const html = (literals: TemplateStringsArray, ...parts: readonly TemplateValue[]): Html =>
   new Html(String.raw({ raw: literals }, ...parts.map(markupOf)));
 
 export const NOTHING = new Html('');
 
-const markupOf = (part: Part): string => {
+const markupOf = (part: TemplateValue): string => {
   if (part instanceof Html) return part.text;
   return typeof part === 'object' ? part.map(markupOf).join('') : escapeHtml(String(part));
 };

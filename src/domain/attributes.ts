@@ -9,18 +9,18 @@ export const ATTRIBUTES_MAX_BYTES = 1_024;
 const ATTRIBUTES_MAX_DEPTH = 4;
 
 /** Names of claims (RFC 7519 §4.1, RFC 9068 §2.2.1), which attributes may not have. */
-const CLAIMS = [
+const CLAIM_NAMES = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid'],
   ...['tokenType', 'user', 'auth_time', 'amr', 'acr', 'attributes'],
 ];
 /** Names with a meaning in JavaScript, which attributes may not have at any depth. */
-const DANGEROUS = ['__proto__', 'constructor', 'prototype'];
+const DANGEROUS_NAMES = ['__proto__', 'constructor', 'prototype'];
 
 /** Parses and checks attributes. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, without the text. */
 export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');
-  const reserved = Object.keys(value).find((name) => CLAIMS.includes(name));
+  const reserved = Object.keys(value).find((name) => CLAIM_NAMES.includes(name));
   if (reserved !== undefined) throw new Error(`The name ${reserved} is reserved: it is that of a claim.`);
   assertPlain(value, ATTRIBUTES_MAX_DEPTH);
   return assertFit(value, maxBytes);
@@ -33,7 +33,7 @@ export const assertFit = (attributes: Attributes, maxBytes = ATTRIBUTES_MAX_BYTE
   return attributes;
 };
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -52,7 +52,7 @@ const assertPlain = (value: unknown, depth: number): void => {
   if (typeof value !== 'object' || value === null) return;
   if (depth === 0)
     throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_DEPTH} objects and lists within each other.`);
-  const dangerous = Object.keys(value).find((name) => DANGEROUS.includes(name));
+  const dangerous = Object.keys(value).find((name) => DANGEROUS_NAMES.includes(name));
   if (dangerous !== undefined) throw new Error(`The name ${dangerous} is reserved: it has a meaning in JavaScript.`);
   for (const [name, member] of Object.entries(value)) {
     assertText(name);

@@ -16,7 +16,7 @@ export const FAILURE_TTL = 3_600_000;
 /** From this number of failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
 
-/** The network or the device of a log-in. Names contain no space. */
+/** The network or the device from which somebody logs in. Names contain no space. */
 export type ThrottledClient = {
   readonly kind: 'network' | 'device';
   /** The groups that the client belongs to, the widest first, then the client itself. */
@@ -70,10 +70,10 @@ export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient,
 /** The throttle after an attempt has begun, which counts as a failure. */
 export const withAttempt = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): LoginThrottle => {
   const before = withoutOldFailures(throttle, now);
-  const text = clientKey(client);
-  const failures = (before.clients.get(text)?.failures ?? 0) + 1;
-  const clients = new Map(before.clients).set(text, { failures, lastAt: now });
-  const usedBuckets = [before.clients, clients].map((each) => bucketOf(text, client.kind, countByGroup(each)));
+  const key = clientKey(client);
+  const failures = (before.clients.get(key)?.failures ?? 0) + 1;
+  const clients = new Map(before.clients).set(key, { failures, lastAt: now });
+  const usedBuckets = [before.clients, clients].map((each) => bucketOf(key, client.kind, countByGroup(each)));
   return {
     lastAt: now,
     clients,
@@ -82,22 +82,22 @@ export const withAttempt = (throttle: LoginThrottle | null, client: ThrottledCli
 };
 
 export const withoutAttempt = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
-  const text = clientKey(client);
-  const failed = throttle.clients.get(text);
+  const key = clientKey(client);
+  const failed = throttle.clients.get(key);
   if (failed === undefined) return throttle;
   const clients = new Map(throttle.clients);
-  if (failed.failures === 1) clients.delete(text);
-  else clients.set(text, { ...failed, failures: failed.failures - 1 });
+  if (failed.failures === 1) clients.delete(key);
+  else clients.set(key, { ...failed, failures: failed.failures - 1 });
   const buckets = new Map(throttle.buckets);
-  buckets.delete(bucketOf(text, client.kind, countByGroup(clients)));
+  buckets.delete(bucketOf(key, client.kind, countByGroup(clients)));
   return { ...throttle, clients, buckets };
 };
 
 /** The throttle after an attempt with the right password: earlier failures of its client no longer count. */
 export const withoutFailures = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
   const { clients, ...rest } = withoutAttempt(throttle, client);
-  const text = clientKey(client);
-  return { ...rest, clients: new Map([...clients].filter(([each]) => each !== text)) };
+  const key = clientKey(client);
+  return { ...rest, clients: new Map([...clients].filter(([each]) => each !== key)) };
 };
 
 /** Whether no failure counts any more, so that the throttle can be deleted. */
@@ -115,23 +115,23 @@ const withoutOldFailures = (
 });
 
 /** The keys of a client's groups, the widest first, and then the key of the client: each is a prefix of the next. */
-const groupsOf = (text: string): string[] => {
+const groupsOf = (key: string): string[] => {
   const groups: string[] = [];
-  for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) groups.push(text.slice(0, end + 1));
+  for (let end = key.indexOf(' '); end >= 0; end = key.indexOf(' ', end + 1)) groups.push(key.slice(0, end + 1));
   return groups;
 };
 
 const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
   const count = new Map<string, number>();
-  for (const [text, { failures }] of clients) {
-    for (const group of groupsOf(text)) count.set(group, (count.get(group) ?? 0) + Math.min(failures, CLIENT_LIMIT));
+  for (const [key, { failures }] of clients) {
+    for (const group of groupsOf(key)) count.set(group, (count.get(group) ?? 0) + Math.min(failures, CLIENT_LIMIT));
   }
   return count;
 };
 
 /** The name of the bucket that a client uses: the key of its widest failing group, or else `SHARED_BUCKET`. */
-const bucketOf = (text: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
-  const groups = groupsOf(text);
+const bucketOf = (key: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
+  const groups = groupsOf(key);
   const limits = LIMITS[kind].slice(-groups.length);
   return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
 };
@@ -144,7 +144,7 @@ const failingClients = (
   count: ReadonlyMap<string, number>,
 ): number => {
   if (bucket === SHARED_BUCKET) return 1;
-  const buckets = new Set([...clients.keys()].map((text) => bucketOf(text, kind, count)));
+  const buckets = new Set([...clients.keys()].map((key) => bucketOf(key, kind, count)));
   buckets.delete(SHARED_BUCKET);
   return buckets.size;
 };

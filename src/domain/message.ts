@@ -85,12 +85,12 @@ export const retryDelay = (attempts: number, random: number): number =>
 
 const DAY = 86_400_000;
 /** Mails that the user waits for. A mail that arrives days later would only alarm the user. */
-const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
+const URGENT_KINDS: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** Milliseconds in which attempts to send a message are repeated. */
 const retryPeriodOf = (kind: MessageKind): number => {
   if (hasLoginCode({ kind })) return LOGIN_CODE_LIFETIME;
-  return URGENT.includes(kind) ? DAY / 4 : 2 * DAY;
+  return URGENT_KINDS.includes(kind) ? DAY / 4 : 2 * DAY;
 };
 
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
@@ -163,7 +163,7 @@ const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): reado
   return [...ofAddress, ofNetwork, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
-/** Notices to a verified address are limited by the events of its account instead (ADR 0011). */
+/** The limits of notices to an unverified address. Notices to a verified address are limited by the events of the account instead (ADR 0011). */
 const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);

@@ -8,14 +8,14 @@ export type RegistrationPolicy = {
   readonly domains: readonly string[];
 };
 
-const OPEN: RegistrationPolicy = { mode: 'open', domains: [] };
+const OPEN_POLICY: RegistrationPolicy = { mode: 'open', domains: [] };
 
 /**
  * Refuses a registration by the policy and the domain of the address alone. Whether the address has an account makes no difference.
  * @param isInvited whether the user presents an invitation. Operators may invite addresses of any domain.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
-export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string, isInvited = false): void => {
+export const assertMayRegister = (policy: RegistrationPolicy = OPEN_POLICY, email: string, isInvited = false): void => {
   if (policy.mode === 'closed') throw new AppError('AUTH_REGISTRATION_CLOSED');
   if (isInvited) return;
   if (policy.mode === 'invited')
@@ -24,7 +24,7 @@ export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: stri
 };
 
 /** @throws AppError AUTH_REGISTRATION_REFUSED */
-export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, email: string): void => {
+export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN_POLICY, email: string): void => {
   const [, domain = ''] = canonicalEmail(email).split('@');
   const isAllowed = domains.some((each) => (each.startsWith('.') ? domain.endsWith(each) : domain === each));
   if (domains.length > 0 && !isAllowed)
@@ -36,11 +36,11 @@ export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, emai
 /** An invitation to register. An address has one at most. */
 export type Invitation = {
   readonly id: string;
-  /** Canonical. */
+  /** In canonical form. */
   readonly email: string;
   /** SHA-256 of the token in the link. The token itself is never stored. */
   readonly tokenHash: string;
-  /** The attributes of the user who registers with it. */
+  /** The attributes of the user who registers with the invitation. */
   readonly attributes: Attributes;
   readonly createdAt: number;
   readonly expiresAt: number;

@@ -44,7 +44,7 @@ export const secretFrom = (token: string): string => randomText(token, BASE32, S
 
 type TotpAccount = { readonly service: string; readonly account: string };
 
-/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). A colon would end the name of the service. */
+/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons are removed, since one would end the name of the service. */
 export const totpUri = (secret: string, { service, account }: TotpAccount) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
@@ -63,13 +63,13 @@ const GROUPS = /.{4}(?=.)/g;
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
 export const recoveryCodeFrom = (token: string): string => randomText(token, CROCKFORD, LENGTH).replace(GROUPS, '$&-');
 
-const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
+const MISREAD_LETTERS: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
-/** The form of a typed code that is hashed; `null` for a text that is no code. */
+/** The canonical form of a typed recovery code, which is hashed; `null` for a text that is no recovery code. */
 export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
-    .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
+    .replace(/[ILO]/g, (character) => MISREAD_LETTERS[character] ?? character);
   const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
   return isCode ? code : null;
 };

@@ -42,11 +42,11 @@ const JOINING_OR_HIDDEN = new RegExp(`(${JOINING})|${HIDDEN}`, 'gu');
 /** A text without characters that reorder it or hide something in it, for example for the name of a passkey. */
 export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
 
-export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;
+export const hasHidden = (text: string): boolean => withoutHidden(text) !== text;
 
 /** Whether a text has 1 to `maxLength` characters, all of them visible and on one line. */
 export const isVisibleLine = (text: string, maxLength: number): boolean =>
-  text.trim() !== '' && [...text].length <= maxLength && !hidesSomething(text);
+  text.trim() !== '' && [...text].length <= maxLength && !hasHidden(text);
 
 /** Length in bytes of UTF-8. The domain does not depend on a platform, so `TextEncoder` is not available. */
 export const utf8Length = (text: string): number => {
@@ -98,6 +98,6 @@ export const fallbacksOf = (locale: string | null, defaultLocale: string): strin
   ...new Set([...(locale === null ? [] : tagsFor(locale)), ...tagsFor(defaultLocale)]),
 ];
 
-/** The first preferred language that is available, or else the first preferred one; `null` if `preferred` is empty. @param available the languages that have texts. */
+/** The first preferred language that has texts, or else the first preferred one; `null` if none is preferred. @param available the languages with texts. */
 export const preferredLocale = (preferred: readonly string[], available: readonly string[]): string | null =>
   preferred.find((locale) => tagsFor(locale).some((each) => available.includes(each))) ?? preferred[0] ?? null;

@@ -12,7 +12,7 @@ export const TEST_TYPE = 'webhook.test';
 export type Webhook = {
   readonly id: string;
   readonly url: string;
-  /** `null`: all, including those of later versions. */
+  /** `null`: all types, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
   /** The number from which the keys are derived. Each rotation raises it. */
   readonly keyNumber: number;
@@ -48,7 +48,7 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
 
 /** Each webhook costs a row for each event, and sockets. */
 export const MOST_WEBHOOKS = 20;
-/** The most deliveries of one webhook, with those that were given up. With as many, it is disabled if it accepts none; with twice as many, in any case. */
+/** The most deliveries of one webhook, with those that were given up. A webhook with so many is disabled if it accepts none, and with twice as many at once. */
 export const MOST_DELIVERIES = 100_000;
 
 const SECOND = 1_000;

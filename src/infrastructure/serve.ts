@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
-import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
+import { type Purge, type PurgeDeps, purges, removeEnded, type Task } from '../application/sessions/purge.ts';
 import { closingOnFailure, type OpenedParts } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
@@ -121,10 +121,10 @@ export const purge = async (
   deps: PurgeDeps,
   logger: Logger,
   signal: AbortSignal,
-  onDone: (round: Round) => void = () => undefined,
+  onDone: (round: Task) => void = () => undefined,
   interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
-  const repeatRound = async (round: Round, batch: Purge): Promise<void> => {
+  const repeatRound = async (round: Task, batch: Purge): Promise<void> => {
     let count = 0;
     while (!signal.aborted) {
       try {
@@ -151,5 +151,5 @@ export const purge = async (
     return limit;
   };
   const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
-  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeatRound(...round)));
+  await Promise.all((Object.entries(rounds) as [Task, Purge][]).map((round) => repeatRound(...round)));
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_PATTERN } from '../../src/domain/second-factor.ts';
-import { hidesSomething, typedCode, typedName, withoutHidden } from '../../src/domain/text.ts';
+import { hasHidden, typedCode, typedName, withoutHidden } from '../../src/domain/text.ts';
 
 describe('a code that was typed', () => {
   it.each([
@@ -56,7 +56,7 @@ describe('a name that was chosen', () => {
     ['a variant of a character', '葛\u{e0104}'],
     ['Mongolian', 'ᠠ\u180bᠨ'],
   ])('may be in %s', (_what, name) => {
-    expect(hidesSomething(name)).toBe(false);
+    expect(hasHidden(name)).toBe(false);
   });
 
   it.each([
@@ -79,7 +79,7 @@ describe('a name that was chosen', () => {
     ['NUL', 'a\0', 'a'],
     ['an annotation', 'a\ufff9b', 'ab'],
   ])('may not have %s', (_what, name, visible) => {
-    expect(hidesSomething(name)).toBe(true);
+    expect(hasHidden(name)).toBe(true);
     expect(withoutHidden(name)).toBe(visible);
   });
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyRegistration } from '../../application/factors/passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
-import { hidesSomething } from '../../domain/text.ts';
+import { hasHidden } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
 import { textRule } from './fields.ts';
 
@@ -49,7 +49,7 @@ const Name = v.pipe(
   v.minLength(1),
   v.maxLength(PASSKEY_NAME_MAX_LENGTH),
   textRule((name) =>
-    hidesSomething(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
+    hasHidden(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
   ),
   v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
 );

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
-import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
+import { TASKS, type Task } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/storage.ts';
 
@@ -102,7 +102,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
-  for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
+  for (const rows of TASKS) rounds.setToCurrentTime({ rows });
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
@@ -116,7 +116,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
-    observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
+    observePurged: (rows: Task): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => registerGauges(readings, registers),
     /** @param lost returns how many lines of the log were dropped so far */
     watchLog: (lost: () => number): void => {

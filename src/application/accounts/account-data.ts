@@ -94,14 +94,14 @@ export const exportAccount =
       await recordChange(deps, stores, { kind: 'exported', user: locked, sessionId: caller.sessionId, origin });
       return locked;
     });
-    return exportOf(deps, user);
+    return exportFor(deps, user);
   };
 
 /** An export that an operator hands over to the user. */
 export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
-  exportOf(deps, await existingUser(deps, userId));
+  exportFor(deps, await existingUser(deps, userId));
 
-const exportOf = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
+const exportFor = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
   const events = (await eventsData(deps.records, user.id)).map(withoutOperatorName);
@@ -160,7 +160,7 @@ export const listAllEvents =
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
-        mostRows: kind === undefined ? undefined : MOST_READ,
+        maxRows: kind === undefined ? undefined : MOST_READ,
       },
       { after: before, limit },
     );

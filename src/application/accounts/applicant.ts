@@ -41,7 +41,7 @@ export const useInvitation = async ({ clock }: Service, { records }: Stores, inv
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
 
-type Invited = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
+type Invitee = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
 
 /**
  * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
@@ -49,7 +49,7 @@ type Invited = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: str
  */
 export const invite =
   (deps: Core) =>
-  ({ email: typed, attributes, locale }: Invited, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
+  ({ email: typed, attributes, locale }: Invitee, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
     deps.transactions.run(async (stores) => {
       const { clock, ids, secrets } = deps;
       const [email, createdAt] = [canonicalEmail(typed), clock.now()];
@@ -89,7 +89,7 @@ export type RegisterInput = ClientContext & {
 };
 
 /** Checks the invitation and the password. @returns the invitation, if one is presented. */
-export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
+export const checkRegistration = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
   if (password !== undefined)
@@ -154,7 +154,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** The caller has stored the address in the same transaction: a former user who gave it up at the same time has reserved it by then. */
+/** Refuses a reserved address. The caller has stored it in the same transaction, so that a user who gives it up at the same time has reserved it by now. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
@@ -168,11 +168,11 @@ export const underFreeUsername = async <Result>(
   try {
     return await store({ ...user, username });
   } catch (error) {
-    const isOfUsername = async () => isTaken(error) && (await users.findByUsername(username)) !== null;
+    const isOfUsername = async () => isTakenError(error) && (await users.findByUsername(username)) !== null;
     if (next === undefined || !(await isOfUsername())) throw error;
     return underFreeUsername(users, { user, usernames: [next, ...others] }, store);
   }
 };
 
-export const isTaken = (error: unknown): boolean =>
+export const isTakenError = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');

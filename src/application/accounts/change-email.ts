@@ -37,7 +37,7 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
-      // It refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
+      // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
       const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
@@ -65,7 +65,7 @@ type EmailConfirmation = ClientContext & {
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
-  /** Needed without a live session of the account. */
+  /** Required if the request has no live session of the account. */
   readonly password?: string | undefined;
 };
 
@@ -129,7 +129,7 @@ export const completeEmailChange = async (
   await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
   if (!keepsFormer) return;
-  await reserveFormer(deps, stores, before);
+  await reserveFormerAddress(deps, stores, before);
   if (!notifiesFormerAddress(deps)) return;
   const wasVerified = before.emailVerifiedAt !== null;
   await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
@@ -146,7 +146,7 @@ type CompletedChange = {
  * Reserves the former address for its user. Of several changes, only the first one can be undone: later addresses may be an attacker's. An address that
  * the user takes again, and gives up again, is reserved for another week.
  */
-const reserveFormer = async (deps: Core, stores: Stores, before: User) => {
+const reserveFormerAddress = async (deps: Core, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
   const isLater = reservation !== null && reservation.email !== before.email;
   if (!isLater && notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);

@@ -11,12 +11,12 @@ const STATES: Readonly<Record<string, (user: User) => boolean>> = {
   unverified: ({ emailVerifiedAt }) => emailVerifiedAt === null,
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
 };
-const OF_PROVIDER = 'provider:';
+const PROVIDER_PREFIX = 'provider:';
 /** The filter that lists users in the order of their last log-ins. */
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(
-  `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`,
+  `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
 /** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
@@ -38,7 +38,7 @@ const readUsers = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): P
 /** A page of the users. @returns `next`: the value of `after` for the next page; `null` on the last page. */
 export const listUsers = (deps: Pick<Stores, 'users' | 'records'>) => async (query: ListQuery) => {
   const { only } = query;
-  const list = only === LOGGED_IN ? listByLogin : only?.startsWith(OF_PROVIDER) ? listByProvider : listById;
+  const list = only === LOGGED_IN ? listByLogin : only?.startsWith(PROVIDER_PREFIX) ? listByProvider : listById;
   const { items, next } = await list(deps, query);
   return { users: items, next };
 };
@@ -50,7 +50,7 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
       read: (after, limit) => readUsers(deps, { contains, newestFirst, after, limit }),
       placeOf: ({ id }) => id,
       itemOf: (user) => (only === null || STATES[only]?.(user) ? user : null),
-      mostRows: only === null ? undefined : MOST_ROWS,
+      maxRows: only === null ? undefined : MOST_ROWS,
     },
     query,
   );
@@ -65,7 +65,7 @@ const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contai
 
 /** The users with an identity at a provider, the identity that was linked last first. */
 const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
-  const provider = query.only?.slice(OF_PROVIDER.length) ?? '';
+  const provider = query.only?.slice(PROVIDER_PREFIX.length) ?? '';
   const seen = new Set<string>();
   return filteredPage(
     {
@@ -76,8 +76,8 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
           ...{ order: ['id'], descending: true, limit },
         }),
       placeOf: ({ id }) => id,
-      itemOf: ({ userId }) => (isFirst(seen, userId) ? matchingUser(deps, userId, query.contains) : null),
-      mostRows: query.contains === null ? undefined : MOST_USERS,
+      itemOf: ({ userId }) => (isFirstTime(seen, userId) ? matchingUser(deps, userId, query.contains) : null),
+      maxRows: query.contains === null ? undefined : MOST_USERS,
     },
     query,
   );
@@ -93,8 +93,8 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
       read: (after, limit) => allEvents(deps.records, { before: placeIn(after), limit }),
       placeOf,
       itemOf: ({ kind, userId }) =>
-        kind === 'logged-in' && isFirst(seen, userId) ? matchingUser(deps, userId, query.contains) : null,
-      mostRows: query.contains === null ? MOST_ROWS : MOST_USERS,
+        kind === 'logged-in' && isFirstTime(seen, userId) ? matchingUser(deps, userId, query.contains) : null,
+      maxRows: query.contains === null ? MOST_ROWS : MOST_USERS,
     },
     query,
   );
@@ -106,7 +106,7 @@ const CURSOR_OF_ANOTHER_LIST = {
   code: 'invalid_format',
 } as const;
 
-const isFirst = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
+const isFirstTime = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
 
 export const countUsers = (deps: Pick<Stores, 'users'>) => (): Promise<number> =>
   countRows(async (after, skip) => {

@@ -18,10 +18,10 @@ export const requestPasswordReset =
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
 
-const RESETS = ['password-reset', 'handed-over'] as const;
+const RESET_PURPOSES = ['password-reset', 'handed-over'] as const;
 
 export const previewPasswordReset = (deps: Service) => async (token: string) => {
-  const link = await findLink(deps, deps, token, ...RESETS);
+  const link = await findLink(deps, deps, token, ...RESET_PURPOSES);
   const { username } = ownerOf(link, await deps.users.findById(link.userId));
   return { username };
 };
@@ -33,7 +33,7 @@ export const resetPassword =
   (deps: Service) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { token, newPassword, refreshTokens = [], locales = [], origin = NO_ORIGIN } = input;
-    const link = await findLink(deps, deps, token, ...RESETS);
+    const link = await findLink(deps, deps, token, ...RESET_PURPOSES);
     const user = ownerOf(link, await deps.users.findById(link.userId));
     await assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
@@ -71,7 +71,7 @@ const notifyOfReset = async (deps: Service, stores: Stores, { userId, email, pur
       { kind, userId, to: former.email },
       { kind, userId, to: email },
     ]);
-  // No mail had the link that was handed over.
+  // The text of `password-was-reset` speaks of a link in a mail. A link that an operator has handed over was in no mail.
   const notice = purpose === 'handed-over' ? 'password-changed' : 'password-was-reset';
   if (deps.mailNotices?.has('password')) await enqueue(deps, stores, origin, [{ kind: notice, userId, to: email }]);
 };
@@ -118,8 +118,8 @@ export const removeUnverifiedAccount =
     });
 
 /**
- * Restores the address to which the link was sent, and removes the ways in that were added since. Somebody else knew the password, so it is removed, all
- * sessions end, and the address gets a link for a new one.
+ * Restores the address to which the link was sent, and removes the ways in that were added after the change. Somebody else knew the password, so it is
+ * removed, all sessions end, and the address gets a link for a new password.
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>

@@ -7,7 +7,7 @@ import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
-import { applicantOf, assertAllowed, assertNotReserved, isReserved, type RegisterInput } from './applicant.ts';
+import { applicantOf, assertNotReserved, checkRegistration, isReserved, type RegisterInput } from './applicant.ts';
 import { completeEmailChange } from './change-email.ts';
 
 /** Milliseconds: several times as long as a registration takes in the database. */
@@ -28,7 +28,7 @@ export const registerUnverified =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
-    await assertAllowed(deps, input);
+    await checkRegistration(deps, input);
     const { user } = await applicantOf(deps, input);
     const mistyped = await mistypedAccount(deps, input);
     cancellation.throwIfAborted();
@@ -90,7 +90,7 @@ const storeOrCorrect = async (deps: Service, stores: Stores, { user, mistyped, o
     throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
   }
   if (mistyped === null) await record(deps, stores, origin, [{ userId, kind: 'registered' }]);
-  else await forgetMistyped(deps, stores, mistyped, user, origin);
+  else await forgetMistypedAddress(deps, stores, mistyped, user, origin);
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
@@ -99,7 +99,7 @@ const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, 
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Withdraws the links to the mistyped address, and frees it at once, since nobody has proven it. */
-const forgetMistyped = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
+const forgetMistypedAddress = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
   await completeEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };

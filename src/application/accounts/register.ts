@@ -14,9 +14,9 @@ import type { Stores } from '../storage/records.ts';
 import {
   type Applicant,
   applicantOf,
-  assertAllowed,
   assertNotReserved,
-  isTaken,
+  checkRegistration,
+  isTakenError,
   type RegisterInput,
   underFreeUsername,
   useInvitation,
@@ -30,7 +30,7 @@ export const register =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
-    const invitation = await assertAllowed(deps, input);
+    const invitation = await checkRegistration(deps, input);
     const keys = await provenKeys(deps, presented);
     const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
     cancellation.throwIfAborted();
@@ -57,7 +57,7 @@ export const registerPending =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
-    const invitation = await assertAllowed(deps, input);
+    const invitation = await checkRegistration(deps, input);
     const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
     await underFreeUsername(deps.users, applicant, (user) =>
       storeRegistration(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
@@ -93,8 +93,8 @@ const withHolder = async ({ users }: Service, invitation: Invitation | null, { u
   return { holder: found, applicant: { user: { ...user, id, createdAt }, usernames } };
 };
 
-/** Takes an unproven account over, as a first proof of the address does. */
-const takeOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
+/** Gives an unproven account to the invited user, and ends its ways in, as a first proof of the address does. */
+const takeAccountOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
   const { id, username, passwordHash, attributes, locale } = user;
   const locked = await stores.users.lock(id);
   if (locked?.email !== user.email || !isClaimable(locked)) throw duplicateUser('email', 'it was proven meanwhile');
@@ -126,7 +126,7 @@ const storeRegistration = async (
     await transactions.run(async (stores) => {
       if (invitation !== null) await useInvitation(deps, stores, invitation);
       const isProven = user.emailVerifiedAt !== null;
-      await (holder === null ? stores.users.add(user) : takeOver(deps, stores, user, origin));
+      await (holder === null ? stores.users.add(user) : takeAccountOver(deps, stores, user, origin));
       cancellation.throwIfAborted();
       if (!isProven) await assertNotReserved(deps, stores, user);
       await complete(stores);
@@ -145,7 +145,7 @@ const storeRegistration = async (
 
 /** Whether an error shows that the registration has stored nothing. */
 const hasStoredNothing = (error: unknown): boolean =>
-  isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
+  isTakenError(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */
 const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {

@@ -9,7 +9,7 @@ import { blockIdentities } from '../linked-identities.ts';
 import { removeUndos, withdrawLinks } from '../links.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, enqueue, record, type Service, type Sources } from '../service.ts';
-import { type Ending, endSessionsOf, forgetDevices } from '../sessions/end-sessions.ts';
+import { type EndOptions, endSessionsOf, forgetDevices } from '../sessions/end-sessions.ts';
 import { assessTokens } from '../sessions/tokens.ts';
 import { codesOf, factorsOf, identitiesOf, passkeysOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -18,7 +18,7 @@ import { removeRow } from '../storage/rows.ts';
 /** A stored passkey, app, identity or recovery code. The id of a recovery code is its hash, and it has no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
-type EndWaysOptions = Omit<Ending, 'reason'> & {
+type EndWaysOptions = Omit<EndOptions, 'reason'> & {
   /** Whether the acting user has presented the password. Default: they have not. */
   readonly isPasswordShown?: boolean;
   /** The hash of the new password. Default: the user gets none. */
@@ -84,11 +84,11 @@ const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: 
   return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
 };
 
-type Proof = {
+type Prover = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether that person has presented the password, sets another one, or has learnt from a mail whose account it is. Default: none of these. */
+  /** Whether the person has presented the password, sets a new one, or has read in a mail whose account it is. Default: none of these. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };
@@ -98,7 +98,7 @@ type Proof = {
  * account is removed, unless the proof comes from a session of the account: its user has both the account and the mailbox.
  * @returns the user as stored now.
  */
-export const proveAddress = async (deps: Service, stores: Stores, user: User, { verified = [], ...proof }: Proof) => {
+export const proveAddress = async (deps: Service, stores: Stores, user: User, { verified = [], ...proof }: Prover) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
@@ -124,7 +124,7 @@ export const endUnproven = async (
   deps: Core,
   stores: Stores,
   user: User,
-  { origin, locales, isPasswordShown = false }: Omit<Proof, 'verified'>,
+  { origin, locales, isPasswordShown = false }: Omit<Prover, 'verified'>,
 ): Promise<void> => {
   const { id: userId, importedFactors } = user;
   const keeps = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;

@@ -2,7 +2,7 @@ import { FACTOR_CHANGE } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, isIdentityKey, type VerifiedIdentity } from '../../domain/identity.ts';
-import { isTaken } from '../accounts/applicant.ts';
+import { isTakenError } from '../accounts/applicant.ts';
 import {
   blockIdentities,
   identityConflict,
@@ -25,7 +25,7 @@ import { type SignIn, signIn } from './sign-in.ts';
 export const START_LIFETIME = 10 * 60_000;
 
 /** The purpose of a sign-in. The browser keeps it encrypted, in no URL, while the user is at the provider. */
-export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
+export type SignInPurpose = Pick<SignIn, 'invitation' | 'extra'> & {
   readonly provider: string;
   readonly locale?: string | undefined;
   /** The user who links an identity. Without a caller, the sign-in is a log-in. */
@@ -35,7 +35,7 @@ export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
   readonly errorTo?: string | undefined;
 };
 
-export type SignInStart = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
+export type SignInStart = SignInPurpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
 
 /** The kinds of texts that the browser keeps encrypted. */
 const START_KIND = 'sign-in';
@@ -48,7 +48,7 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
 };
 
 /** Begins a sign-in. @param isAgain whether the browser was logged in before. @returns the URL of the provider, and what the browser keeps meanwhile. */
-export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAgain: boolean) => {
+export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, isAgain: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
   const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
@@ -65,7 +65,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 /**
  * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
  * @param answer the query of the callback.
- * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
+ * @returns `null` when the identity was linked; `kept`, for the browser (`linkKeptIdentities`), when the address has an account with another way in.
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
@@ -148,7 +148,7 @@ export const linkIdentity =
       return added;
     });
     return linked.catch((error: unknown) => {
-      throw isTaken(error) ? linkedElsewhere() : error;
+      throw isTakenError(error) ? linkedElsewhere() : error;
     });
   };
 

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
+import { isTakenError, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
 import { registerByPolicy } from '../accounts/register.ts';
 import { proveAddress } from '../accounts/ways.ts';
 import {
@@ -47,7 +47,7 @@ export const signIn = (deps: Service) => {
   };
 };
 
-const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTaken(error);
+const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTakenError(error);
 
 const signInOnce = (deps: Service) => {
   const register = registerByPolicy(deps);
@@ -116,10 +116,10 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Somebody who once read the mailbox may have the identity. So it is linked to no proven account with another way in, unless the provider hosts the mailbox. */
+/** Anybody who once read the mailbox may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
-  if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
+  if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
   // An account whose password or identity was removed has had an owner, who first has to prove the mailbox.
@@ -127,7 +127,7 @@ const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User,
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };
 
-const REMOVED = 'This sign-in was removed from the account. Log in in another way, and link it again.';
+const REMOVED_MESSAGE = 'This sign-in was removed from the account. Log in in another way, and link it again.';
 
 /** Locks the user, and checks that the decision still holds. */
 const lockedAsDecided = async (

@@ -25,7 +25,7 @@ export const comparePassword = async (
   const { attempts, verifyElsewhere } = deps;
   const attempt = await beginAttempt(attempts, candidates);
   const asksElsewhere = verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
-  const matches = await verify(deps, password, user, hidesMatch).catch(async (error: unknown) => {
+  const matches = await verifyPassword(deps, password, user, hidesMatch).catch(async (error: unknown) => {
     if (!asksElsewhere) await attempts.withdraw(attempt);
     throw error;
   });
@@ -33,7 +33,7 @@ export const comparePassword = async (
   return matches;
 };
 
-const verify = async (deps: Service, password: string, user: User | null, hidesMatch: boolean): Promise<boolean> => {
+const verifyPassword = async (deps: Service, password: string, user: User | null, hidesMatch: boolean) => {
   const { hasher, verifyElsewhere } = deps;
   const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
@@ -67,12 +67,12 @@ type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;
 const asVerified = ({ sessionId, claims }: RefreshToken): VerifiedToken => ({ sessionId, tokenIssuedAt: claims.iat });
 
 /** The name of all devices whose tokens may be older than the password: they count as one. */
-const OUTDATED = 'outdated';
+const OUTDATED_DEVICES = 'outdated';
 
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
 const deviceAttempt = (user: User, { tokenIssuedAt: iat, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
-  client: throttledDevice(isIssuedAfter({ iat }, user.passwordChangedAt) ? sessionId : OUTDATED),
+  client: throttledDevice(isIssuedAfter({ iat }, user.passwordChangedAt) ? sessionId : OUTDATED_DEVICES),
 });
 
 /** Guesses of codes are counted apart from guesses of the password. */

@@ -10,21 +10,21 @@ import { hasFactor, type PresentedCode, verifiedCode } from './app-code.ts';
 /** Milliseconds after which an operator has to log in again. */
 export const OFFICE_LIFETIME = 60 * 60_000;
 
-const notAdmitted = (message: string): AppError =>
+const notOperator = (message: string): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'no operator', message });
 
 /**
  * The user of a session as an operator (ADR 0031). Each request checks this again, so that access ends with the session, the attribute, or the factors.
  * The name contains the id, since usernames may change hands.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session has ended; or 403
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session has ended; SYS_HTTP_UNEXPECTED_ERROR with the status 403
  */
 export const operatorIn = async (deps: Service, caller: Caller): Promise<Operator> => {
   const found = await liveSession(deps, caller);
   const { user, session } = found;
   const scopes = scopesOf(deps.adminUsers, user.attributes);
-  if (scopes.length === 0) throw notAdmitted(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
+  if (scopes.length === 0) throw notOperator(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
   if (assuranceOf(session.amr) !== 'aal2' || !(await hasFactor(deps, found)))
-    throw notAdmitted('Operators need a passkey or a second factor. Add one to your account, and log in again.');
+    throw notOperator('Operators need a passkey or a second factor. Add one to your account, and log in again.');
   return { name: actorOfPerson(`${user.username} ${user.id}`), scopes };
 };
 

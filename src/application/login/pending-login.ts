@@ -38,7 +38,7 @@ export const newPendingLogin = (
 export const invalidSecondFactor = (reason: string): AppError => new AppError('AUTH_SECOND_FACTOR_INVALID', { reason });
 
 /** The latest of the log-ins that a browser presents: another host of the domain could add an earlier one, which the browser would send first. */
-const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) => {
+const latestPending = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) => {
   const now = clock.now();
   const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
   return opened.sort((a, b) => b.expiresAt - a.expiresAt)[0];
@@ -46,13 +46,13 @@ const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts:
 
 /** Whether the browser presents a pending log-in that began after a time. @param time epoch milliseconds */
 export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
-  (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
+  (latestPending(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
 
 export const openPendingLogin = async (
   deps: Pick<Service, 'secrets' | 'clock' | 'users'>,
   texts: readonly string[],
 ): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
-  const latest = latestOf(deps, texts);
+  const latest = latestPending(deps, texts);
   if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = latest;
   const [id = '', changedAt, method, ...times] = value.split('.') as [string?, string?, FirstMethod?, ...string[]];

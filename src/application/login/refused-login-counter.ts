@@ -10,13 +10,13 @@ const BATCH_SIZE = 10;
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
 export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<Core, 'transactions'> & Sources) => {
   let counts = new Map<string, AccountEvent>();
-  let lost = 0;
+  let lostCount = 0;
 
   /** @param refused a refused log-in, later than all that were counted before. */
   const add = (refused: AccountEvent) => {
     const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);
-    if (before === undefined && counts.size >= COUNTED_AT_ONCE) lost += refused.count;
+    if (before === undefined && counts.size >= COUNTED_AT_ONCE) lostCount += refused.count;
     else counts.set(key, { ...refused, count: refused.count + (before?.count ?? 0) });
   };
   const putBack = (unstored: readonly AccountEvent[]) => {
@@ -46,8 +46,8 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
     waiting: (): number => counts.size,
     /** How many log-ins were not counted since the last call because the counter was full. */
     takeLost(): number {
-      const since = lost;
-      lost = 0;
+      const since = lostCount;
+      lostCount = 0;
       return since;
     },
   };

@@ -71,22 +71,22 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
   ];
 };
 
-const FORBIDDEN = /<(?:script|base|form|iframe|object|embed|meta[^<>]*refresh)\b/i;
+const FORBIDDEN_TAGS = /<(?:script|base|form|iframe|object|embed|meta[^<>]*refresh)\b/i;
 /** The parts of a layout in which a variable would not be shown as text. */
-const HIDDEN = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|<[^<>]*>/gis;
+const HIDDEN_PARTS = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|<[^<>]*>/gis;
 
 const layoutProblems = (layout: string): string[] => {
   const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
   const allowed: readonly string[] = LAYOUT_VARIABLES;
   const there = allowed.map((each) => `{{${each}}}`).join(', ');
-  const contents = layout.replaceAll(HIDDEN, '').split('{{content}}').length - 1;
+  const contents = layout.replaceAll(HIDDEN_PARTS, '').split('{{content}}').length - 1;
   return [
     ...names.filter((each) => !allowed.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
     ...(/\{\{|\}\}/.test(layout.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable'] : []),
     ...(contents === 1 && names.filter((each) => each === 'content').length === 1
       ? []
       : ['expected {{content}} once, as text']),
-    ...(FORBIDDEN.test(layout)
+    ...(FORBIDDEN_TAGS.test(layout)
       ? [
           'no script, base, form, iframe, object, embed or refresh: mail programs drop them, or they change what links do',
         ]

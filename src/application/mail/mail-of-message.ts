@@ -6,7 +6,7 @@ import { isImported, type User } from '../../domain/user.ts';
 import { type LinkVariable, type MailValue, maskedAddress } from './write-mail.ts';
 
 /** A link to store for a mail. `tokenHash` is the hash of a code. Default: the link gets a new token, which its URL contains. */
-export type WantedLink = Pick<Link, 'purpose' | 'email'> &
+export type LinkToStore = Pick<Link, 'purpose' | 'email'> &
   Partial<Pick<Link, 'since' | 'keeps' | 'tokenHash' | 'expiresAt'>> & {
     readonly variable: LinkVariable;
     /** Milliseconds, if `expiresAt` is not set. Default: `EMAIL_LINK_LIFETIME`. */
@@ -16,7 +16,7 @@ export type WantedLink = Pick<Link, 'purpose' | 'email'> &
 type ComposedMail = {
   readonly template: MailName;
   readonly values: Readonly<Record<string, MailValue>>;
-  readonly links: readonly WantedLink[];
+  readonly links: readonly LinkToStore[];
 };
 
 /** A message that is a mail. A request becomes one when its user is known. */
@@ -43,12 +43,12 @@ type Compose = (message: SentMessage, user: User, data: MailData) => ComposedMai
 /** @returns `null` when the message is out of date. */
 export const mailOfMessage = async (message: SentMessage, user: User, data: MailData): Promise<ComposedMail | null> => {
   const { kind } = message;
-  const compose = COMPOSE[kind] ?? (variablesOf(kind).includes('undoLink') ? undoable : notice);
+  const compose = COMPOSERS[kind] ?? (variablesOf(kind).includes('undoLink') ? undoableNotice : plainNotice);
   return compose(message, user, data);
 };
 
 /** A notice goes to the address that the account had when the event happened, since an attacker may have changed it. */
-const notice: Compose = (message, _user, data) => ({
+const plainNotice: Compose = (message, _user, data) => ({
   template: message.kind,
   values: occurrence(message, data),
   links: [],
@@ -57,7 +57,7 @@ const notice: Compose = (message, _user, data) => ({
 const mail = <Name extends MailName>(
   template: Name,
   values: Readonly<Record<Exclude<VariableOf<Name>, LinkVariable>, MailValue>>,
-  links: readonly WantedLink[] = [],
+  links: readonly LinkToStore[] = [],
 ): ComposedMail => ({ template, values, links });
 
 const occurrence = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
@@ -71,7 +71,7 @@ const linkTo = (email: string, variable: LinkVariable, purpose: LinkPurpose, lif
 });
 
 /** A notice with a link that undoes the change. It has no link if links of earlier mails undo the change as well, or its link was used or withdrawn. */
-const undoable: Compose = (message, _user, data) => {
+const undoableNotice: Compose = (message, _user, data) => {
   const { to: email, createdAt } = message;
   const undo = data.links.find(
     (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
@@ -83,7 +83,7 @@ const undoable: Compose = (message, _user, data) => {
   return { template: message.kind, values, links: [link] };
 };
 
-/** No mail for a disabled account, which refuses every log-in. */
+/** A mail with a code to log in. A disabled account gets none, since it refuses every log-in. */
 const loginCode = (
   template: 'login-code' | 'new-device-code',
   message: Message,
@@ -95,7 +95,7 @@ const loginCode = (
     : mail(template, { ...occurrence(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
 
 /** The mails that are more than a notice. Disabled accounts get no mail that helps to log in. */
-const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
+const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;
     const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);

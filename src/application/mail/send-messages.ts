@@ -22,7 +22,7 @@ import * as credentials from '../storage/credentials.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
 import * as outbox from '../storage/outbox.ts';
 import type { Records, Stores, Transactions } from '../storage/records.ts';
-import type { RemainingWays, SentMessage, WantedLink } from './mail-of-message.ts';
+import type { LinkToStore, RemainingWays, SentMessage } from './mail-of-message.ts';
 import type { MailSettings, MailTemplates } from './write-mail.ts';
 
 type MailContext = MailSettings & {
@@ -178,7 +178,7 @@ const storeLinks = async (
   { clock, secrets, mailContext }: PrepareMailDeps,
   { records }: Stores,
   { id: userId }: User,
-  wanted: readonly WantedLink[],
+  wanted: readonly LinkToStore[],
 ): Promise<Readonly<Record<string, string>>> => {
   const createdAt = clock.now();
   const { pagesUrl, codePage } = mailContext;

@@ -149,7 +149,7 @@ const TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
+/** A time in UTC, such as `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
 export const timeText = (time: number, locale: string): string => new Intl.DateTimeFormat(locale, TIME).format(time);
 
 const DASH = '—';
@@ -162,15 +162,15 @@ const displayText = (value: MailValue, locale: string, { isTrusted }: { readonly
   return value.map((text) => `"${sanitize(text)}"`).join(', ') || DASH;
 };
 
-/** RFC 5322 §2.1.1 asks for 78 characters at most. */
-const WIDTH = 76;
+/** The most characters of a line: RFC 5322 §2.1.1 asks for 78 at most. */
+const LINE_WIDTH = 76;
 
 /** Wraps a text into lines. A word longer than a line is broken. */
 export const wrapText = (text: string): string => {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap(splitLongWord)) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH) {
+    if (line !== '' && line.length + 1 + word.length > LINE_WIDTH) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
@@ -180,7 +180,7 @@ export const wrapText = (text: string): string => {
 
 const splitLongWord = (word: string): string[] => {
   const points = [...word];
-  const count = Math.max(1, Math.ceil(word.length / WIDTH));
+  const count = Math.max(1, Math.ceil(word.length / LINE_WIDTH));
   const size = Math.ceil(points.length / count);
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
@@ -197,11 +197,11 @@ export const sanitize = (text: string): string => {
   const points = [...visible];
   const short =
     points.length > CLIENT_TEXT_MAX_LENGTH ? `${points.slice(0, CLIENT_TEXT_MAX_LENGTH).join('')}…` : visible;
-  return short.replaceAll(LINKING, '[$&]');
+  return short.replaceAll(LINK_CHARACTERS, '[$&]');
 };
 
 /** The characters by which mail programs recognize links. An invisible character, such as one of Mongolian, may stand between a letter and a dot. */
-const LINKING = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
+const LINK_CHARACTERS = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
 
 /** An address in a form that its owner recognizes, without revealing it to somebody who reads the former mailbox. */
 export const maskedAddress = (email: string): string => {

@@ -22,7 +22,7 @@ export const isRemembered = async ({ clock }: Sources, records: Records, user: U
   return (await devicesOf(records, user.id, now)).some((device) => device.id === id && isTrusted(device, user, now));
 };
 
-/** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
+/** The id of the remembered device of a request. @param texts the signed texts that the browser presents. @param accepts whether a live device counts. */
 export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = isTrusted) => {
   const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;
@@ -31,7 +31,7 @@ export const rememberedDeviceId = async (deps: Service, user: User, texts: reado
   return live.find((device) => ids.has(device.id) && accepts(device, user, now))?.id ?? null;
 };
 
-type Remembering = {
+type DeviceToRemember = {
   readonly user: User;
   /** The signed texts of remembered devices that the browser presents. The new device replaces them. */
   readonly texts: readonly string[];
@@ -42,7 +42,7 @@ type Remembering = {
 export const rememberDevice = async (
   deps: Service,
   stores: Stores,
-  { user: { id: userId }, texts, origin }: Remembering,
+  { user: { id: userId }, texts, origin }: DeviceToRemember,
 ): Promise<string> => {
   for (const id of presentedIds(deps, texts))
     await forgetDevice(deps, stores, { id, userId }, { reason: 'replaced', origin });
@@ -90,7 +90,7 @@ export const sessionEvents = (
   note: string | null = null,
 ): EventDraft[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
 
-export type Ending = {
+export type EndOptions = {
   readonly reason: SessionEnding;
   readonly origin: Origin;
   /** A message from the operator to the user. */
@@ -103,14 +103,14 @@ export const endSession = async (
   deps: Sources,
   stores: Stores,
   key: SessionKey,
-  { reason, origin, note, isListed }: Ending,
+  { reason, origin, note, isListed }: EndOptions,
 ): Promise<boolean> => {
   const ended = await stores.sessions.end(key);
   if (ended) await record(deps, stores, origin, sessionEvents(key.userId, [key.id], reason, note), isListed);
   return ended;
 };
 
-export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: SessionKey, ending: Ending) => {
+export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: SessionKey, ending: EndOptions) => {
   if ((await endSession(deps, stores, key, ending)) || (await forgetDevice(deps, stores, key, ending))) return;
   throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
 };
@@ -120,7 +120,7 @@ export const endSessionsOf = async (
   deps: Sources,
   stores: Stores,
   userId: string,
-  { reason, origin, note, exceptId }: Ending & { readonly exceptId?: string },
+  { reason, origin, note, exceptId }: EndOptions & { readonly exceptId?: string },
 ): Promise<number> => {
   await stores.users.lock(userId);
   const ended = await stores.sessions.endByUser(userId, ({ id }) => id !== exceptId);

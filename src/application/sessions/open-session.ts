@@ -71,7 +71,7 @@ const prepareWith = async (
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id, binding: bindingOf(keys) } };
 };
 
-type Opening = {
+type OpeningEvent = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
   /** The user as stored in this transaction. Its lock keeps other requests from adding a second factor meanwhile. */
   readonly user: User;
@@ -88,9 +88,9 @@ export const storeSession = async (
   deps: Sources & SecondFactorPolicy,
   stores: Stores,
   session: Session,
-  { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
+  { kind, user, origin, rememberedDeviceId: deviceId = null }: OpeningEvent,
 ): Promise<void> => {
-  // Checked again, since the tokens were signed before the user was locked.
+  // The user is checked again, since the tokens were signed before the user was locked.
   if (!mayHaveTokens(user)) throw refusedTokens();
   const isExempt = deviceId !== null && (await isRemembered(deps, stores.records, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
@@ -108,7 +108,7 @@ export const storeSession = async (
 export const storeAtOnce = async (
   deps: Service,
   session: Session,
-  { user, origin }: Pick<Opening, 'user' | 'origin'>,
+  { user, origin }: Pick<OpeningEvent, 'user' | 'origin'>,
 ): Promise<boolean> => {
   const { sessions, clock, ids, tell } = deps;
   if (sessions.addLogin === undefined || lacksSecondFactor(deps, user, session)) return false;
@@ -155,7 +155,7 @@ export const replaceSession = async (
 };
 
 /** How many times the new session is looked for, and the milliseconds in between. */
-const [LOOKS, PAUSE] = [80, 250];
+const [MAX_LOOKS, PAUSE] = [80, 250];
 
 /**
  * Runs a change that may replace the session of the request. If the answer to the commit is lost, it looks for the new session: the client could
@@ -175,7 +175,7 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
     });
   } catch (error) {
     let isKept: boolean | null = null;
-    for (let looks = 0; opened && isKept === null && looks < LOOKS; looks += 1) {
+    for (let looks = 0; opened && isKept === null && looks < MAX_LOOKS; looks += 1) {
       if (looks > 0) await pause(PAUSE);
       cancellation.throwIfAborted();
       isKept = await isStored(transactions, { id: opened.sessionId, userId }).catch(() => null);

@@ -70,11 +70,11 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
   });
 
 /** The tasks of every minute: purges, and `mass-endings` (`removeEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
-export const ROUNDS = [
+export const TASKS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
   ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),
 ] as const;
-export type Round = (typeof ROUNDS)[number];
+export type Task = (typeof TASKS)[number];
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 export type Purge = (limit: number) => Promise<number>;
@@ -116,5 +116,5 @@ export const purges = (deps: PurgeDeps) => {
     mailboxes: expired('mailboxes', 'refilledAt'),
     webhooks: (limit) =>
       transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),
-  } satisfies Partial<Record<Round, Purge>>;
+  } satisfies Partial<Record<Task, Purge>>;
 };

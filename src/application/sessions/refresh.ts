@@ -117,7 +117,7 @@ const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<
       continue;
     }
     if (session === null || (status !== 'replayable' && status !== 'unproven')) throw refusal(deps, status, endedIds);
-    if (status === 'replayable' && (await usesProof(deps, session, evidence)))
+    if (status === 'replayable' && (await useUpProof(deps, session, evidence)))
       return issueAgain(deps, session, request.origin);
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
@@ -206,7 +206,7 @@ const currentTokenAfter = (rotation: Rotation) => ({
 });
 
 /** Uses the proof up. @returns whether the request need not prove its device, or the proof was unused. */
-const usesProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
+const useUpProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };

@@ -17,17 +17,17 @@ import type { Tables } from './tables.ts';
 import { addDeliveries } from './webhooks.ts';
 
 type Row = Tables['events'];
-type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
+type HashDeps = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** If a user has more events, the surplus over `EVENTS_KEPT` is removed. The difference saves a removal at every further event. */
+/** If a user has more events, those beyond `EVENTS_KEPT` are removed. It is greater than `EVENTS_KEPT`, so that most further events need no removal. */
 export const MOST_EVENTS = EVENTS_KEPT + 100;
 
 /** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
-const deviceHash = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
+const deviceHash = ({ secrets }: HashDeps, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
 /** The row of an event. Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
-export const toRow = (deps: Hashing, event: AccountEvent): Row => {
+export const toRow = (deps: HashDeps, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
   const device = isLogin || event.kind === 'registered' ? deviceHash(deps, event) : null;
   const isCounted = isLogin || event.kind === 'login-refused';
@@ -68,7 +68,7 @@ const storeEventsOf = async (records: Records, userId: string, rows: readonly Ro
 
 /** @returns the events whose users are stored. */
 const storeEvents = async (
-  deps: Hashing,
+  deps: HashDeps,
   { users, records }: Pick<Stores, 'users' | 'records'>,
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
@@ -76,10 +76,10 @@ const storeEvents = async (
   for (const userId of usersInOrder(events)) {
     // The lock makes transactions that add events of one user take turns, and keeps the user from being removed meanwhile.
     if ((await users.lock(userId)) === null) continue;
-    const added = events.filter((event) => event.userId === userId);
-    const rows = added.map((event) => toRow(deps, event));
+    const userEvents = events.filter((event) => event.userId === userId);
+    const rows = userEvents.map((event) => toRow(deps, event));
     await storeEventsOf(records, userId, rows);
-    stored.push(...added);
+    stored.push(...userEvents);
   }
   return stored;
 };
@@ -89,7 +89,7 @@ const storeEvents = async (
  * @param isListed whether ended sessions are added to the list of ended sessions. Default: they are.
  */
 export const addEvents = async (
-  deps: Hashing,
+  deps: HashDeps,
   stores: Pick<Stores, 'users' | 'records' | 'tell'>,
   events: readonly AccountEvent[],
   isListed = true,
@@ -141,19 +141,19 @@ export const eventsOf = async (records: Records, { userId, before, limit }: Even
 
 type AllEventsQuery = {
   /** The last event of the page before; `null` for the first page. */
-  readonly before: Place | null;
+  readonly before: EventPlace | null;
   readonly limit: number;
 };
 
 const SEPARATOR = '-';
-type Place = Pick<AccountEvent, 'at' | 'id'>;
+type EventPlace = Pick<AccountEvent, 'at' | 'id'>;
 
 /** The place of an event among those of all users, as a text. */
-export const placeOf = ({ at, id }: Place): string => `${at}${SEPARATOR}${id}`;
+export const placeOf = ({ at, id }: EventPlace): string => `${at}${SEPARATOR}${id}`;
 
 export const isPlace = (text: string): boolean => text.includes(SEPARATOR);
 
-export const placeIn = (text: string | null): Place | null => {
+export const placeIn = (text: string | null): EventPlace | null => {
   const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];
   return text === null ? null : { at: Number(at), id };
 };
@@ -186,7 +186,7 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
-/** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
+/** The names of operators who have caused events, in alphabetical order. It takes a statement for each name, which reads one entry of an index. */
 export const listActors = async (records: Records, limit: number, after = ''): Promise<readonly string[]> => {
   const query = { range: ['actor', '>', after], order: ['actor', 'id'], limit: 1 } as const;
   const [next] = limit === 0 ? [] : await records.list('operatorEvents', query);
@@ -194,7 +194,7 @@ export const listActors = async (records: Records, limit: number, after = ''): P
 };
 
 /** Whether the user has registered or logged in on this device. */
-export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
+export const knowsDevice = async (deps: HashDeps, records: Records, userId: string, device: Device): Promise<boolean> =>
   (await findStored(records, 'events', { userId, device: deviceHash(deps, device) })) !== null;
 
 export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number) => {

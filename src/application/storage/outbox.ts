@@ -1,6 +1,6 @@
 import { dueAt, isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import type { Equal, Query, Records, Stored, Stores } from './records.ts';
-import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow, without } from './rows.ts';
+import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, omit, removeRow } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Further ones are dropped, since anybody can make them. */
@@ -21,7 +21,7 @@ const toRow = (message: Message): Row => ({
 });
 
 const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
-  without(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
+  omit(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
 /** A row after its message is claimed. It has no `request` any more, so that another request for the address may be added. */
 const claim = (row: Row, until: number): Row => {
@@ -33,15 +33,15 @@ const claim = (row: Row, until: number): Row => {
 const byTime = (a: Row, b: Row): number => a.nextAttemptAt - b.nextAttemptAt || byId(a, b);
 
 /** Finds all waiting requests: only they have a network. */
-const REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
+const WAITING_REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
 
 const hasAtLeast = async (records: Records, count: number, query: Query<'outbox'>): Promise<boolean> =>
   (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
 
 /** Adds a request, unless too many wait. @returns whether half of `REQUESTS_WAITING` waited before. */
 const addRequest = async (records: Records, row: Row, request: string, network: string): Promise<boolean> => {
-  const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, REQUESTS);
-  if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, REQUESTS))) return true;
+  const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, WAITING_REQUESTS);
+  if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, WAITING_REQUESTS))) return true;
   if (await hasAtLeast(records, REQUESTS_PER_NETWORK, { equal: { network } })) return isHalfFull;
   await insertUnlessPresent(records, 'outbox', { request }, row, 'outbox_request');
   return isHalfFull;
@@ -85,10 +85,10 @@ export const claimMessages = async (records: Records, { now, lastPolledAt = now,
   return rows.map(toMessage).sort(byId);
 };
 
-type Identified = Pick<Message, 'kind' | 'userId'>;
+type IdentifiedMessage = Pick<Message, 'kind' | 'userId'>;
 
 /** Replaces the kind and the user of a waiting message. @returns `false` when the message is gone. */
-export const identifyMessage = async (records: Records, id: string, { kind, userId }: Identified): Promise<boolean> => {
+export const identifyMessage = async (records: Records, id: string, { kind, userId }: IdentifiedMessage) => {
   const identified = await changeRow(records, 'outbox', { id }, (row) => ({
     ...row,
     kind,

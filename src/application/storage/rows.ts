@@ -17,7 +17,7 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
 export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
   row as unknown as Row;
 
-export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
+export const omit = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
 /** Reads one row with its version. */
@@ -79,7 +79,7 @@ export const insertOrChangeRow = <Name extends TableName>(
     }
   });
 
-/** @returns whether it has inserted the row; `false` if there is one with these values. */
+/** Inserts a row, unless there is a row with these values. @returns whether it has inserted the row. */
 export const insertUnlessPresent = <Name extends TableName>(
   records: Records,
   table: Name,
@@ -131,10 +131,10 @@ export const purgeRows = async <Name extends TableName>(
 /** Rows that are read at once. */
 export const BATCH = 1000;
 
-export type Source = Pick<Records, 'list'>;
+export type Reader = Pick<Records, 'list'>;
 
 /** All rows of a table in the order of its key. They are read in batches, by the index of the key. */
-export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {
+export async function* rowsOf<Name extends TableName>(records: Reader, table: Name): AsyncGenerator<Stored<Name>> {
   // The columns of a key are texts or integers, and never `null`.
   const key = TABLES[table].key as readonly Column<Name>[];
   for (let batch = await records.list(table, { order: key, limit: BATCH }); batch.length > 0; ) {
@@ -148,7 +148,7 @@ export async function* rowsOf<Name extends TableName>(records: Source, table: Na
  * same values in all but the last two columns, and so on.
  */
 const rowsAfter = async <Name extends TableName>(
-  records: Source,
+  records: Reader,
   table: Name,
   key: readonly Column<Name>[],
   row: Stored<Name>,

@@ -112,12 +112,12 @@ type Table<ColumnName extends string, Columns> = {
 export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 
 /** By default, the name in SQL is the name here in snake case. */
-type Declared<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
+type TableDraft<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
 
 const columnsOf = <Type extends ColumnType, Name extends string>(type: Type, ...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
 
-const DEVICE = columnsOf('text?', 'userAgent', 'address');
+const DEVICE_COLUMNS = columnsOf('text?', 'userAgent', 'address');
 
 type Columns<Name extends TableName> = { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
 
@@ -143,7 +143,7 @@ const SCHEMA = {
       ...columnsOf('json', 'proofs', 'amr'),
       ...columnsOf('text?', 'previousTokenId', 'deviceKey', 'browserKey'),
       ...columnsOf('integer?', 'knownAt', 'heldAt'),
-      ...DEVICE,
+      ...DEVICE_COLUMNS,
     },
     key: ['id'],
     // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0035).
@@ -155,7 +155,7 @@ const SCHEMA = {
       ...columnsOf('text', 'userId', 'id', 'kind'),
       ...columnsOf('integer', 'at', 'count'),
       ...columnsOf('text?', 'sessionId', 'reason', 'method', 'note', 'requestId', 'actor', 'device', 'countedBy'),
-      ...DEVICE,
+      ...DEVICE_COLUMNS,
     },
     key: ['userId', 'id'],
     unique: { events_counted: ['userId', 'countedBy'] },
@@ -259,7 +259,7 @@ const SCHEMA = {
     ofUser: true,
   },
   rememberedDevices: {
-    columns: { id: 'text', userId: 'text', createdAt: 'integer', expiresAt: 'integer', ...DEVICE },
+    columns: { id: 'text', userId: 'text', createdAt: 'integer', expiresAt: 'integer', ...DEVICE_COLUMNS },
     key: ['id'],
     indexes: { remembered_devices_user: ['userId'], remembered_devices_expiry: ['expiresAt'] },
     ofUser: true,
@@ -304,11 +304,11 @@ const SCHEMA = {
     key: ['userId'],
     ofUser: true,
   },
-} satisfies { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> };
+} satisfies { readonly [Name in TableName]: TableDraft<Table<Column<Name>, Columns<Name>>> };
 
 type Surplus = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];
 /** Does not compile if a column is declared that no row has. */
-const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, Declared<AnyTable>>> : never = SCHEMA;
+const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, TableDraft<AnyTable>>> : never = SCHEMA;
 
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

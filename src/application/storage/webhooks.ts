@@ -2,7 +2,7 @@ import { type AccountEvent, webhookTypeOf } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { Records, Storage, Stored, Stores } from './records.ts';
-import { changeRow, insertOrChangeRow, readRows, removeRow, usersInOrder, without, withoutVersion } from './rows.ts';
+import { changeRow, insertOrChangeRow, omit, readRows, removeRow, usersInOrder, withoutVersion } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
@@ -13,7 +13,7 @@ const BATCH = 500;
 export const COUNTED_AT_MOST = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
-  without(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
+  omit(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
 
 const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
 

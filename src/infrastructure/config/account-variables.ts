@@ -1,5 +1,5 @@
 import { NOTICE_GROUPS } from '../../domain/event-table.ts';
-import { canonicalLocale, hidesSomething } from '../../domain/text.ts';
+import { canonicalLocale, hasHidden } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as format from './formats.ts';
 import { adoptionKeys, hookKey, operatorKeys, secretKeys } from './keys.ts';
@@ -22,13 +22,13 @@ const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
     const match = MAILBOX.exec(text);
-    return match !== null && !hidesSomething(text) && isMailAddress(match[1] ?? text);
+    return match !== null && !hasHidden(text) && isMailAddress(match[1] ?? text);
   },
 );
 
 export const brandName = format.textFormat(
   '1 to 60 visible characters, without spaces around them',
-  (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
+  (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hasHidden(text),
 );
 
 /** The form excludes characters that could end the value in a stylesheet. */

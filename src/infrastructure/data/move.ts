@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { BATCH, type Source, withoutVersion } from '../../application/storage/rows.ts';
+import { BATCH, type Reader, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { openedParts } from '../closing.ts';
@@ -63,7 +63,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
 
 const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
 
-const EMPTY: Source = { list: async () => [] };
+const EMPTY: Reader = { list: async () => [] };
 
 /** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
 const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
@@ -75,7 +75,7 @@ const stateOf = async (database: Database, called: string): Promise<'empty' | 'c
 };
 
 type Copying = {
-  readonly source: Source;
+  readonly source: Reader;
   readonly target: Records;
   readonly onProgress: (line: string) => void;
 };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Stored } from '../../application/storage/records.ts';
-import { rowsOf, type Source, withoutVersion } from '../../application/storage/rows.ts';
+import { type Reader, rowsOf, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 
@@ -9,7 +9,7 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
-export type Databases = { readonly source: Source; readonly target: Source };
+export type Databases = { readonly source: Reader; readonly target: Reader };
 
 /** The number of rows of a table in the source, and how many of these rows the target has. */
 export type Compared = { readonly rows: number; readonly present: number };

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { isTaken } from '../../application/accounts/applicant.ts';
+import { isTakenError } from '../../application/accounts/applicant.ts';
 import {
   type Arrival,
   freeUsername,
@@ -112,7 +112,7 @@ const transactionStore = (deps: Deps): Store => {
     });
   const unlessTaken = (arrivals: readonly Arrival[]) =>
     storeAll(arrivals).catch((error: unknown) => {
-      if (isTaken(error)) return null;
+      if (isTakenError(error)) return null;
       throw error;
     });
   return async (arrivals) => {

@@ -17,7 +17,6 @@ const DIRECTORY = join(ROOT, 'docs/images');
 const MAX_BYTES = 60_000;
 const DESKTOP = { viewport: { width: 960, height: 760 }, locale: 'en-US', deviceScaleFactor: 1.5 };
 const OFFICE = { ...DESKTOP, viewport: { width: 1280, height: 800 } };
-const PHONE = { ...DESKTOP, viewport: { width: 375, height: 760 } };
 const SECRET = 'a-secret-of-this-picture-alone-0123456789';
 const PASSWORD = 'correct horse battery';
 const HOUR = 3_600_000;
@@ -128,10 +127,6 @@ try {
   await submit(page, 'log-in.account', { account: 'ada' });
   await submit(page, 'log-in.log-in', { password: PASSWORD });
   await picture(page, 'second-factor');
-
-  const phone = await pageIn(PHONE);
-  await phone.goto(`${origin}/auth/log-in?locale=es`);
-  await picture(phone, 'phone');
 
   const operator = await pageIn({
     ...OFFICE,

@@ -18,7 +18,9 @@ const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.
 /** It comes first. A visitor who lacks nothing may show anything. */
 const asksFactor = (facts: Facts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !isLocked(facts));
-
+/** Whether another log-in helps, which takes both: not where the second factor alone is missing. */
+const asksOther = (facts: Facts): boolean =>
+  !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 /** The form to which a step-up leads back, and what was typed there. */
 const kept = ({ state }: PageFacts) => state?.typed ?? {};
 const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as const;
@@ -121,10 +123,10 @@ export const SETTINGS = {
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', offered: asksFactor },
       passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
       /** Users without a password log in again. */
-      provider: { ...AT_PROVIDER, linkedOnly: true, offered: (facts) => !lacksFactor(facts) },
+      provider: { ...AT_PROVIDER, linkedOnly: true, offered: asksOther },
       'mail-code': {
         ...{ ...BY_CODE, fields: [], initial: ownText('username', 'account') },
-        offered: (facts) => hasCodes(facts) && !lacksFactor(facts),
+        offered: (facts) => hasCodes(facts) && asksOther(facts),
       },
     },
   },

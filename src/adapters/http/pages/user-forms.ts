@@ -118,12 +118,6 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
   return words[form] ?? NOTHING;
 };
 
-/** In place of a form that is locked. */
-const changeOf = (shown: PageView, name: string): Html => {
-  const { common, pages } = shown.texts;
-  return html`${presentOf(shown, name)} <button aria-label="${common.change ?? ''}: ${pages[shown.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
-};
-
 /** @param values of fields, and of hidden ones @param item the name of what the form changes, in a list */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
@@ -136,7 +130,10 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const isLocked = form.locked?.(shown) === true;
   const isRow = isLocked && form.foldedBehind !== undefined;
   const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
-  const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
+  const change = texts.common.change ?? '';
+  const button = isRow
+    ? html`${presentOf(shown, name)} <button aria-label="${change}: ${texts.pages[shown.name]?.[name] ?? ''}">${change}</button>`
+    : buttonOf(shown, name, values, item);
   const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;

@@ -69,10 +69,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-/**
- * The cookies of the refresh token, and of the access token for servers that render pages.
- * @param access `null`: it has no cookie @param data what else of the site goes with them
- */
+/** The cookies of the refresh and the access token. @param access `null`: it has none @param data what else of the site is removed with them */
 export const sessionCookies = (
   refresh: CookieSettings,
   access: AccessCookieSettings | null,

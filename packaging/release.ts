@@ -73,7 +73,6 @@ try {
   const former = values.former ?? tag;
   const formerCheckout = former ? checkOut(former, join(scratch, 'former')) : undefined;
   if (formerCheckout) run('npm', ['ci', '--omit=dev', '--silent'], formerCheckout);
-  else say('No former release has a tag: no upgrade is tried.');
   const archive = (name: string) => `file:${join(out, `${name}-${version}.tgz`)}`;
   const packages = { tandem: archive('tandem'), 'tandem-client': archive('tandem-client') };
   say(await tryOut(join(scratch, 'empty'), packages, formerCheckout));

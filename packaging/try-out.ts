@@ -18,7 +18,6 @@ process.exit(0);`;
 /**
  * Installs what was packed in an empty directory, and runs it: the service over data of the release before, the client, the commands, and
  * the conformance suite.
- * @param packages where each of them is
  * @param former a checkout of the release before
  * @returns what has worked. @throws Error that says what has not
  */
@@ -45,8 +44,7 @@ export const tryOut = async (
     const report = await project.run('node', join(ROOT, 'conformance/main.ts'), service.url);
     if (!(await project.runInstalled('tandem', 'users', 'list', '--contains', ADA.username)).includes(ADA.email))
       throw new Error('`tandem users list` does not list the user.');
-    const origin = former === undefined ? 'this release' : 'the release before';
-    return `The client has logged in a user of ${origin}, and the command lists them. ${report.trim().split('\n').at(-1)}`;
+    return `The client has logged in a user of ${former ? 'the release before' : 'this release'}, and the command lists them. ${report.trim().split('\n').at(-1)}`;
   } finally {
     await service.stop();
   }

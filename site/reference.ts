@@ -9,7 +9,6 @@ const document: Json = JSON.parse(readText('docs/openapi.json'));
 const CODES = Object.keys(CATALOG).toSorted() as ErrorCode[];
 
 const linkTo = (each: string) => `[${each}](../docs/errors.md#${each.toLowerCase()})`;
-const code = (value: unknown) => `\`${value}\``;
 const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 const table = (title: string, rows: readonly string[]) =>
   rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
@@ -21,7 +20,7 @@ const resolve = ({ $ref = '', ...value }: Json): Json => {
 const typeOf = (schema: Json): string => {
   const { type, const: only, enum: values = only === undefined ? undefined : [only], format, anyOf } = resolve(schema);
   if (anyOf) return anyOf.map(typeOf).join(' or ');
-  return values?.map(code).join(', ') ?? format ?? type ?? 'any';
+  return values?.map((each: unknown) => `\`${each}\``).join(', ') ?? format ?? type ?? 'any';
 };
 const row = ({ name, required, schema }: Json) => {
   const { description = '', minLength = 0, maxLength } = resolve(schema);

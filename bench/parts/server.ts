@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/servers/free-port.ts';
-import { endWithUs } from '../../test/support/servers/keeper.ts';
+import { killAtExit } from '../../test/support/servers/keeper.ts';
 import { type Cores, on } from '../machine/cores.ts';
 
 export type Server = {
@@ -39,7 +39,7 @@ export const startServer = async (
     env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  endWithUs(child);
+  killAtExit(child);
   let said = '';
   child.stderr.on('data', (chunk) => {
     said = `${said}${chunk}`.slice(-4_000);

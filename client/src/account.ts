@@ -38,7 +38,7 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
     undoEmailChange: confirm('/auth/email-change/undo'),
     /** Removes the passkeys and apps added since the change that the mail reports, and ends all sessions. The address gets a link for a new password. */
     undoFactors: confirm('/auth/factors/undo'),
-    /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
+    /** Changes the username. Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: Api.UsernameChange): Promise<Api.User> => ask('PUT', '/users/me/username', change),
     /** The language of the user's mails, such as `de-AT`. */
     changeLocale: (locale: string): Promise<Api.CurrentUser> => ask('PATCH', '/users/me', { locale }),
@@ -46,7 +46,7 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
     changeEmail: (change: Api.EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),
     /** Only with `PASSWORDS=optional`: mails a code to the present address, which replaces the password in `changeEmail` and `remove`. */
     requestConfirmationCode: (): Promise<null> => ask('POST', '/users/me/code'),
-    /** Removes the user with everything about them: with the password, or a code. Afterwards `logout()` of the AuthClient tells the other tabs. */
+    /** Removes the user and all data about them. Needs the password, or a code. Afterwards `logout()` of the AuthClient tells the other tabs. */
     remove: (password?: string, code?: string): Promise<null> => ask('DELETE', '/users/me', { password, code }),
     /** Everything that is stored about the user. */
     exported: (): Promise<Api.AccountExport> => ask('GET', '/users/me/export'),

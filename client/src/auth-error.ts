@@ -8,7 +8,7 @@ export class AuthError extends Error {
   declare readonly retryAfter: number | null;
   /** The fields that are not valid. */
   declare readonly fields: readonly FieldProblem[];
-  /** Names the request in the log of the service. */
+  /** The id of the request in the log of the service. */
   declare readonly requestId: string | null;
 
   constructor(code: AuthErrorCode, message: string, more?: Partial<Omit<AuthError, 'code' | 'message'>>) {

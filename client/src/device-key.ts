@@ -33,7 +33,7 @@ const openDatabase = (): Promise<IDBDatabase> => {
 
 /** Reads the key, or makes one. If two tabs make a key at the same time, one of them stores it, and both use the stored one. */
 const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // It is closed below, since an open database may keep the page out of the back/forward cache.
+  // The database is closed below: an open one may keep the page out of the back/forward cache.
   const database = await openDatabase();
   const read = () => resultOf<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
   try {
@@ -50,7 +50,7 @@ const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
 
 /** @throws the error of the browser if there is a store that cannot be read: it may contain a key */
 const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // A page without TLS, for example, lacks them. Then there never was a key.
+  // A page without TLS, for example, lacks these interfaces. Then there never was a key.
   if (!globalThis.indexedDB || !crypto.subtle) return undefined;
   for (const pause of PAUSES)
     try {

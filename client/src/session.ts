@@ -8,7 +8,7 @@ import type { AuthClient, Change, User } from './types.ts';
 
 /** How many refusals of a renewal log the user out. A refusal counts as a quarter if another tab has renewed meanwhile. */
 const MAX_REFUSALS = 3;
-/** The least milliseconds between attempts, to which the duration of an attempt is added. `LONGEST_PAUSE` limits it: the page may have been frozen. */
+/** The least milliseconds between attempts, to which the duration of an attempt is added. `LONGEST_PAUSE` limits the sum: the page may have been frozen. */
 const PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /**
@@ -31,7 +31,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let host = browser();
   const listeners = new Set<Parameters<AuthClient['onChange']>[0]>();
   const events: (() => unknown)[] = [];
-  /** Removes the listeners of the page: they get it as their options, whose `signal` it has. */
+  /** Aborted by `dispose`. Listeners of the page get it as their options, so its `signal` removes them. */
   const end = new AbortController();
   /** `undefined`: not known yet. */
   let token: Token | null | undefined;
@@ -186,7 +186,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** If it fails, nothing has changed. */
+    /** If the request fails, the user stays logged in. */
     logout: () => {
       epoch += 1;
       return exclusive(async () => {

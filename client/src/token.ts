@@ -7,11 +7,11 @@ export type Token = {
   /** The id of the session. */
   readonly sid: string;
   readonly binding: Binding;
-  /** Whether each request with it needs a proof of the key of the device. */
+  /** Whether each request with the token needs a proof of the key of the device. */
   readonly isBound: boolean;
   /** When the token arrived, by the clock of this machine. Only differences of such times are used. */
   readonly at: number;
-  /** How long until it should be renewed; below 0 afterwards. */
+  /** How long until the token should be renewed; below 0 afterwards. */
   readonly untilDue: () => number;
   /** How long the token is still valid when it is due. */
   readonly margin: number;

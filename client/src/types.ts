@@ -55,9 +55,9 @@ export type SessionInfo = {
   readonly userAgent: string | null;
   /** The network from which the session was opened. */
   readonly address: string | null;
-  /** What holds the key of its device. */
+  /** What holds the key of the session's device. */
   readonly binding: Binding;
-  /** Whether it is the session of this client. */
+  /** Whether this is the session of the client that asks. */
   readonly current: boolean;
   /** Whether this is no session, but a remembered device, on which the password is enough for a month. */
   readonly remembered: boolean;
@@ -500,7 +500,7 @@ export type Passkey = {
   readonly name: string;
   /** The model of the authenticator that has made it. */
   readonly aaguid: string;
-  /** Whether several devices can have it. */
+  /** Whether several devices of the user can have the passkey. */
   readonly synced: boolean;
   readonly backedUp: boolean;
   readonly createdAt: string;
@@ -541,7 +541,7 @@ export type PasskeyRequestOptions = {
   readonly timeout: number;
   readonly userVerification: 'preferred';
   readonly hints: readonly string[];
-  /** By the clock of the service. */
+  /** When the challenge expires, by the clock of the service. */
   readonly expiresAt: string;
 };
 
@@ -665,7 +665,7 @@ export type ServerAuthOptions = {
   /** For a server that gets the refresh cookie: the service makes access tokens for visitors who have none. */
   readonly pageServer?:
     | {
-        /** As in `PAGE_SERVERS`. */
+        /** The id and the secret of this server in `PAGE_SERVERS`. */
         readonly id: string;
         readonly secret: string;
         /** The IP address of a visitor, by which the service limits the requests. */

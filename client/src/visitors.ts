@@ -50,7 +50,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   const verify = async (token: string, prover?: Request): Promise<Visitor> => {
     const bad = (why: string, challenge?: string): Visitor =>
       nobody(`The access token is not valid: ${why}.`, false, challenge);
-    if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
+    if (token.length > 4096) return bad('too long'); // Browsers keep no cookie of this length.
     try {
       const { payload, protectedHeader } = await jwtVerify<Claims>(token, keys, rules);
       const { iat = 0, exp = 0, tokenType, user, sub = '', cnf } = payload;

@@ -47,7 +47,7 @@ export const blockIdentities = async (
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 
-/** @param message Default: that of the catalog, which says that the address has an account. */
+/** @param message Default: the message of the catalog, which says that the address has an account. */
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 

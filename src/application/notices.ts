@@ -22,7 +22,7 @@ const LATEST_EVENTS = 200;
 const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent[]> =>
   eventsOf(records, { userId, before: null, limit: LATEST_EVENTS });
 
-/** `locale` is the language of the mail. Default: that of the user when it is sent. */
+/** `locale` is the language of the mail. Default: the language of the user when the mail is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
 type Change = {
@@ -60,7 +60,7 @@ export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Whether a log-in needs no notice: an earlier one had the same device, or notices are off. Called before the log-in is stored. */
+/** Whether a log-in needs no notice: an earlier log-in had the same device, or notices are off. The caller has not stored the log-in yet. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
@@ -82,14 +82,14 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** So many failed log-ins within an hour are more than an owner causes by typing errors. */
+/** How many failed log-ins within an hour are too many for typing errors of the owner. */
 const MANY_FAILURES = 10;
 
 /** After how many refused log-ins since a time a log-in on a known device needs a notice; `null`: notices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 
-/** Notifies a user of a log-in on a known device after many that failed, once a day at most. */
+/** Notifies a user of a log-in on a known device after many failed ones, once a day at most. */
 export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origin }: Omit<Login, 'sessionId'>) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();

@@ -59,7 +59,7 @@ type Policies = SecondFactorPolicy &
     readonly productWords?: readonly string[];
     readonly jwtAccessExpiresIn: number;
     readonly jwtRefreshExpiresIn: number;
-    /** The greatest age of a session; `null`: none. */
+    /** The greatest age of a session; `null`: it is not limited. */
     readonly sessionMaxLifetime: number | null;
     readonly deviceBinding: DeviceBinding;
     /** Whether access tokens say how and when the user has authenticated. */

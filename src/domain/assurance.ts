@@ -26,7 +26,7 @@ const METHODS = {
   password: { amr: ['pwd'], kinds: ['known'] },
   // A code by mail shows that the user knows the password of the mailbox, and proves no device.
   'mail-code': { amr: ['mca'], kinds: ['known'] },
-  // The factors that the provider states do not count here.
+  // A provider may state factors that the user has presented there. They do not count at this service.
   identity: { amr: ['fed'], kinds: ['known'] },
   // The user has presented nothing to this service.
   adopted: { amr: ['adopted'], kinds: [] },
@@ -114,7 +114,7 @@ export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticat
 export type StepUp = {
   /** The most milliseconds that may have passed since the user authenticated. */
   readonly recent?: number;
-  /** Whether a user who has a second factor needs two factors, and within this time. Without it, one that the user has, within the last minutes. */
+  /** A user with a second factor needs both kinds of factors, within `recent`. Without `recent`, only the second factor has to be of the last five minutes. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
@@ -126,7 +126,7 @@ export const RECENT_AUTHENTICATION = { recent: STEP_UP_AGE } as const satisfies 
 /** For changes of factors: a stolen session is not enough, even together with a stolen password. */
 export const FACTOR_CHANGE = { recent: STEP_UP_AGE, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
-/** For requests that have the password, or a code by mail. */
+/** For requests that contain the password, or a code by mail: they lack only a second factor, if the user has one. */
 export const WITH_PASSWORD = { assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
 /**
@@ -141,7 +141,7 @@ export const missingStepUp = (
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
   const maxAge = recent ?? STEP_UP_AGE;
-  const isMissing = (at: number | null, within = recent) => at === null || (within !== undefined && now - at >= within);
+  const isMissing = (at: number | null, age = recent) => at === null || (age !== undefined && now - at >= age);
   if (assurance !== 'aal2-if-enrolled' || !isEnrolled)
     return isMissing(presentedAt({ authenticatedAt, amr })) ? { maxAge } : null;
   const missing = { ...(isMissing(heldAt, maxAge) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };

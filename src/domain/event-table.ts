@@ -135,7 +135,7 @@ const MAILS = {
   'new-device': { variables: UNDO_VARIABLES },
   /** Somebody has typed the right password on a new device, and presented no second factor in time. */
   'second-factor-missing': { variables: NOTICE_VARIABLES, every: MAIL_INTERVAL },
-  /** A log-in on a known device, after many that were refused. */
+  /** A log-in on a known device, after many refused log-ins. */
   'login-after-failures': { variables: NOTICE_VARIABLES },
   'token-replayed': { variables: NOTICE_VARIABLES },
   'device-unproven': { variables: NOTICE_VARIABLES },

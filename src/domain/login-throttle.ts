@@ -16,7 +16,7 @@ export const FAILURE_TTL = 3_600_000;
 /** From this number of failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
 
-/** The network or the device of a log-in. Names contain no space. */
+/** The network or the device from which somebody logs in. Names contain no space. */
 export type ThrottledClient = {
   readonly kind: 'network' | 'device';
   /** The groups that the client belongs to, the widest first, then the client itself. */

@@ -163,7 +163,7 @@ const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): reado
   return [...ofAddress, ofNetwork, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
-/** Notices to a verified address are limited by the events of its account instead (ADR 0011). */
+/** The limits of notices to an unverified address. Notices to a verified address are limited by the events of the account instead (ADR 0011). */
 const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);

@@ -54,7 +54,7 @@ const MODELS: ReadonlyMap<string, string> = new Map([
 
 export const defaultPasskeyName = (aaguid: string): string => MODELS.get(aaguid) ?? 'Passkey';
 
-/** Whether the counter went back, so that there may be a copy of the key (WebAuthn Level 3 §6.1.1). Synced passkeys have copies, and do not count. */
+/** Whether the counter did not grow, so that there may be a copy of the key (WebAuthn Level 3 §6.1.1). Copies of synced passkeys are not suspicious. */
 export const isCopySuspected = (
   { isSynced, counter }: Pick<Passkey, 'isSynced' | 'counter'>,
   { counter: presented }: Pick<PasskeyState, 'counter'>,

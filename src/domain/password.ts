@@ -16,10 +16,10 @@ export type PasswordLimits = {
   readonly maxBytes: number;
 };
 
-/** In place of the hash of a user who was imported without one. The former system may be asked for the password. */
+/** Stored in place of a hash for a user who was imported without one. The service may ask the former system for the password. */
 export const UNKNOWN_PASSWORD = '$unknown$';
 
-/** In place of the hash of a user without a password. */
+/** Stored in place of a hash for a user without a password. */
 export const NO_PASSWORD = '$none$';
 
 /** Whether a stored text is a hash with which this service can compare a password. */
@@ -56,7 +56,7 @@ const isVariantOf = (password: string, words: readonly string[]): boolean => {
 };
 
 export type PasswordRules = {
-  /** Whether attackers try a password first, in any letter case. `null`: no password is refused as too common. */
+  /** Whether a password is among those that attackers try first, in any letter case. `null`: no password is refused as too common. */
   readonly isCommonPassword: ((password: string) => boolean) | null;
   /** Whether a password is in a public list of leaked ones. `null`: no list is asked. Never rejects. */
   readonly isLeakedPassword?: ((password: string) => Promise<boolean>) | null | undefined;

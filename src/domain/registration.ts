@@ -36,11 +36,11 @@ export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, emai
 /** An invitation to register. An address has one at most. */
 export type Invitation = {
   readonly id: string;
-  /** Canonical. */
+  /** In canonical form. */
   readonly email: string;
   /** SHA-256 of the token in the link. The token itself is never stored. */
   readonly tokenHash: string;
-  /** The attributes of the user who registers with it. */
+  /** The attributes of the user who registers with the invitation. */
   readonly attributes: Attributes;
   readonly createdAt: number;
   readonly expiresAt: number;

@@ -44,7 +44,7 @@ export const secretFrom = (token: string): string => randomText(token, BASE32, S
 
 type TotpAccount = { readonly service: string; readonly account: string };
 
-/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). A colon would end the name of the service. */
+/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons are removed, since one would end the name of the service. */
 export const totpUri = (secret: string, { service, account }: TotpAccount) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
@@ -65,7 +65,7 @@ export const recoveryCodeFrom = (token: string): string => randomText(token, CRO
 
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
-/** The form of a typed code that is hashed; `null` for a text that is no code. */
+/** The canonical form of a typed recovery code, which is hashed; `null` for a text that is no recovery code. */
 export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()

@@ -35,7 +35,7 @@ export type MassEnding = {
   readonly at: number;
   readonly note: string | null;
   readonly actor: string | null;
-  /** The id of the last session that was looked at; `null` before the first. */
+  /** The id of the last session that the purge has looked at; `null` before the first. */
   readonly cursor: string | null;
 };
 

@@ -98,6 +98,6 @@ export const fallbacksOf = (locale: string | null, defaultLocale: string): strin
   ...new Set([...(locale === null ? [] : tagsFor(locale)), ...tagsFor(defaultLocale)]),
 ];
 
-/** The first preferred language that is available, or else the first preferred one; `null` if `preferred` is empty. @param available the languages that have texts. */
+/** The first preferred language that has texts, or else the first preferred one; `null` if none is preferred. @param available the languages with texts. */
 export const preferredLocale = (preferred: readonly string[], available: readonly string[]): string | null =>
   preferred.find((locale) => tagsFor(locale).some((each) => available.includes(each))) ?? preferred[0] ?? null;

@@ -155,10 +155,14 @@ export const tokenStatus = (
   return statusByTime(session, token, now, policy);
 };
 
-/** Whether the store has lost the rotation that issued a token. A revert gives the session a number that no token has, so it also compares times. */
+/**
+ * Whether the store has lost the rotation that issued a token. A revert raises the number of the session without a rotation. Then the current token was
+ * rotated to every token with that number, and a token that was issued after the last rotation is lost, too.
+ */
 const isLost = (session: Session, token: IssuedToken): boolean =>
   token.rotation > session.rotation ||
-  (session.previousTokenId === session.currentTokenId && earliestIssue(token) > session.rotatedAt);
+  (session.previousTokenId === session.currentTokenId &&
+    (token.rotation === session.rotation || earliestIssue(token) > session.rotatedAt));
 
 /** The status of a token whose rotation is stored, by the time since its rotation. */
 const statusByTime = (session: Session, token: IssuedToken, now: number, policy: ReplayPolicy): TokenStatus => {

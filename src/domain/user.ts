@@ -26,7 +26,7 @@ export const ACCOUNT_MAX_LENGTH = Math.max(USERNAME_MAX_LENGTH, EMAIL_MAX_LENGTH
 
 export const canonicalUsername = (username: string): string => username.toLowerCase();
 
-/** The form in which an email address is stored, compared and unique. */
+/** The form in which an email address is stored and compared. */
 export const canonicalEmail = (email: string): string => typedName(email).toLowerCase();
 
 /** A text that is the same for every spelling of an account name. Failed log-ins are counted by this text. */
@@ -36,7 +36,7 @@ export const canonicalAccount = (account: string): string =>
 /** Only an email address contains `@`. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');
 
-/** Whether an account can have this name. People also type passwords into the field. */
+/** Whether an account can have this name. The text may be none: people also type passwords into the field of the name. */
 export const isAccountName = (account: string): boolean =>
   accountKind(account) === 'email'
     ? account.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(account)

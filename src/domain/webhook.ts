@@ -12,7 +12,7 @@ export const TEST_TYPE = 'webhook.test';
 export type Webhook = {
   readonly id: string;
   readonly url: string;
-  /** `null`: all, including those of later versions. */
+  /** `null`: all types, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
   /** The number from which the keys are derived. Each rotation raises it. */
   readonly keyNumber: number;

@@ -7,7 +7,7 @@ import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import { type EndedFeed, endedFeed as feedOf } from '../adapters/http/routes/service/ended-sessions.ts';
-import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
+import { areUp, withSharedPing } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
 import { type OwnTables, ownRecords } from '../adapters/records/own-tables.ts';
@@ -60,7 +60,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   const onEvents = auditLog(logger, observers);
   let endedFeed: EndedFeed | null = null;
   const listeners = {
-    ...{ onEvents, onOperatorEvents: onEvents, onEnded: () => endedFeed?.tell() },
+    ...{ onEvents, onOperatorEvents: onEvents, onEnded: () => endedFeed?.notify() },
     ...{ onMessages: mailWakeUp.wake, onDeliveries: () => webhookWakeUp.wake() },
   };
   const database = await openStorage(config, logger, listeners, overrides);
@@ -91,7 +91,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
   const { mailLocales, hashing } = parts;
   let isStopping = false;
-  const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
+  const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(withSharedPing);
   const settings = withoutSecrets(config);
   const deps: Service = {
     ...settings,
@@ -132,7 +132,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     authenticate: authenticateRequest(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
-    userFailure: userFailures(config, pageFiles),
+    renderUserError: userFailures(config, pageFiles),
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,

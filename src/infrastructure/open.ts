@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
-import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
+import { type PasswordlessRegisterBody, registerBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
-import { checking } from '../adapters/http/stages/input-validation.ts';
+import { checkerInto } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { registerByPolicy } from '../application/accounts/register.ts';
 import { login } from '../application/login/login.ts';
@@ -45,7 +45,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     const [refreshTokens, endSession] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address first */
-      register: async (body: v.InferInput<ShortRegisterBody>) => {
+      register: async (body: v.InferInput<PasswordlessRegisterBody>) => {
         const { locale, ...input } = parseBody(registerBody(service.deps), body);
         return registerUser({ ...input, locales: locale === undefined ? [] : [locale] });
       },
@@ -61,7 +61,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
 /** Parses a body as the API does. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
 const parseBody = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
   const problems: FieldProblem[] = [];
-  const output = checking(problems)(schema, body, 'body');
+  const output = checkerInto(problems)(schema, body, 'body');
   if (problems.length > 0) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: problems });
   return output as v.InferOutput<Schema>;
 };

@@ -70,6 +70,7 @@ const RUNS: readonly string[] = [
   'adapters/records/sqlite: Records mikroOrmRecords',
   'adapters/records/sqlite: SessionRepository sqliteSessions',
   'adapters/webauthn/simplewebauthn: WebAuthn simpleWebAuthn',
+  'examples/documented-code: Records name',
   'examples/own-store: Records pgRecords',
   'examples/own-store: Storage over it',
 ];

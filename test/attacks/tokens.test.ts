@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { compact, ecdsa, encoded, hmac, type Json, partsOf, type Signer } from '../support/forgeries/forge.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { decode, refreshWith, servicesOverOneDatabase, signUp, tokenIn, tokensOf } from '../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { testKeyPair } from '../support/keys.ts';
 import { listenOnLoopback } from '../support/listen.ts';
@@ -26,7 +26,7 @@ const victim = await signUp(service);
 const me = (authorization: string) => service.http.get('/users/me').set('Authorization', authorization);
 const cookieOf = (token: string) => `refresh_token=${encodeURIComponent(token)}`;
 const sessionOfVictim = () => {
-  const { header } = opened(victim.accessToken);
+  const { header } = decode(victim.accessToken);
   return service.ports.sessions.find({ id: String(header.sid), userId: victim.user.id });
 };
 
@@ -55,7 +55,7 @@ type Material = { readonly token: string; readonly header: Json; readonly claims
 const materialOf = (kind: Kind): Material => {
   const token = kind === 'access' ? victim.accessToken : tokenIn(victim.cookie);
   const keys = service.config.keys ?? expect.unreachable('the service has no keys');
-  return { token, ...opened(token), key: keys[kind].privateKey };
+  return { token, ...decode(token), key: keys[kind].privateKey };
 };
 const resigned =
   (changes: Json, signer: (key: KeyObject) => Signer = ecdsa) =>
@@ -166,7 +166,7 @@ it('the mirrored signature (r, n − s), which anybody can compute makes a token
   const signature = Buffer.from(text, 'base64url');
   const s = (ORDER - BigInt(`0x${signature.toString('hex', 32)}`)).toString(16).padStart(64, '0');
   const mirror = `${header}.${payload}.${Buffer.from(signature.toString('hex', 0, 32) + s, 'hex').toString('base64url')}`;
-  const { cookie } = heldFrom(await refreshWith(service, cookieOf(mirror)).expect(200));
+  const { cookie } = tokensOf(await refreshWith(service, cookieOf(mirror)).expect(200));
   await refreshWith(service, holder.cookie).expect(401);
   await refreshWith(service, cookie).expect(200);
 });
@@ -177,7 +177,7 @@ describe('after all attacks', () => {
   });
 
   it('the victim can refresh', async () => {
-    const held = heldFrom(await refreshWith(service, victim.cookie).expect(200));
+    const held = tokensOf(await refreshWith(service, victim.cookie).expect(200));
     await me(`Bearer ${held.accessToken}`).expect(200);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
-import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
+import { BINDING, openSecureSite, RESOLVER_RULES, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { aPerson, hasher, startService } from '../support/http/service.ts';
@@ -11,7 +11,7 @@ const REGISTERED = 'registration 200';
 
 /** A browser in which the application of the site is open, until the end of the test. One that is `alone` can be started again. */
 const visit = async (site: SecureSite, { alone = false } = {}) => {
-  const options = { as: 'full', trusted: site.certificate, args: [BINDING, RESOLVING] } as const;
+  const options = { as: 'full', trusted: site.certificate, args: [BINDING, RESOLVER_RULES] } as const;
   const opened = alone ? await launchChromium(options) : { ...(await openBrowser(options)), restart: null };
   onTestFinished(opened.close);
   let running = opened.browser;

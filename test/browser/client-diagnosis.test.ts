@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { fetchErrorIn, importing, including, loginErrorIn, restoredIn } from '../support/browser/client-page.ts';
+import { clientPage, fetchErrorIn, inlinePage, loginErrorIn, restoredIn } from '../support/browser/client-page.ts';
 import { startResourceServer } from '../support/browser/resource-server.ts';
 import { openWorld } from '../support/browser/world.ts';
 
@@ -31,7 +31,7 @@ describe.runIf(canBrowse())('the client', () => {
     it('says which setting is missing, in the error and in the console', async () => {
       const { open, person } = await visit();
       const site = await world().openSite('localhost');
-      const tab = await open(site.publish(including(world().service)));
+      const tab = await open(site.publish(inlinePage(world().service)));
       await restoredIn(tab);
       const lines = consoleOf(tab);
       const error = await loginErrorIn(tab, credentialsOf(person));
@@ -45,7 +45,7 @@ describe.runIf(canBrowse())('the client', () => {
 
     it('says first to use one site where the cookie would be dropped anyway', async () => {
       const { open, person } = await visit();
-      const tab = await open(world().foreign.publish(including(world().service)));
+      const tab = await open(world().foreign.publish(inlinePage(world().service)));
       await restoredIn(tab);
       expect(await loginErrorIn(tab, credentialsOf(person))).toMatchObject({
         code: 'CLIENT_ORIGIN_REFUSED',
@@ -72,7 +72,7 @@ describe.runIf(canBrowse())('the client', () => {
           return plain(input, init);
         };
       </script>`;
-      const tab = await open(world().app.publish(tracing + importing(world().service)));
+      const tab = await open(world().app.publish(tracing + clientPage(world().service)));
       await restoredIn(tab);
       expect(await fetchErrorIn(tab, world().service + PATH)).toEqual(refused('baggage, sentry-trace'));
     });
@@ -83,7 +83,7 @@ describe.runIf(canBrowse())('the client', () => {
     const openFor = async (origin: string) => {
       const { open, tab: first } = await signedUp();
       await first.evaluate((name) => localStorage.setItem(name, '1'), `tandem:${world().service}`);
-      const tab = await open(world().app.publish(importing(world().service, { origins: [origin] })));
+      const tab = await open(world().app.publish(clientPage(world().service, { origins: [origin] })));
       await restoredIn(tab);
       return { tab, lines: consoleOf(tab) };
     };
@@ -120,7 +120,7 @@ describe.runIf(canBrowse())('the client', () => {
       const { open, person } = await signedUp();
       const site = await world().openSite(host);
       const tab = await open(
-        site.publish(`<iframe src="${world().app.publish(importing(world().service))}"></iframe>`),
+        site.publish(`<iframe src="${world().app.publish(clientPage(world().service))}"></iframe>`),
       );
       const [, frame] = tab.frames();
       if (frame === undefined) throw new Error('there is no frame');
@@ -146,7 +146,7 @@ describe.runIf(canBrowse())('the client in a page on 127.0.0.1 with the service 
 
   it('says at the log-in that the browser keeps no cookie', async () => {
     const { open, person } = await signedUp();
-    const tab = await open(world().app.publish(importing(world().service)));
+    const tab = await open(world().app.publish(clientPage(world().service)));
     await restoredIn(tab);
     const lines = consoleOf(tab);
     const error = await loginErrorIn(tab, credentialsOf(person));
@@ -164,7 +164,7 @@ describe.runIf(canBrowse())('the client in a browser that blocks all cookies', (
 
   it('says so at the log-in', async () => {
     const { open, person } = await signedUp();
-    const tab = await open(world().app.publish(importing(world().service)));
+    const tab = await open(world().app.publish(clientPage(world().service)));
     expect(await restoredIn(tab)).toBeUndefined();
     const lines = consoleOf(tab);
     const error = await loginErrorIn(tab, credentialsOf(person));

@@ -5,7 +5,7 @@ import {
   beginAnotherRenewalIn,
   beginRenewalIn,
   changesIn,
-  importing,
+  clientPage,
   renewedIn,
   renewIn,
   restoredIn,
@@ -25,7 +25,7 @@ const openClients = (own: Parameters<typeof openWorld>[2] = {}) => {
   /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
   const openTabs = async (count: number, setup = {}) => {
     const visitor = await signedUp();
-    const url = world().app.publish(importing(world().service, setup));
+    const url = world().app.publish(clientPage(world().service, setup));
     await visitor.tab.evaluate((name) => localStorage.setItem(name, '1'), `tandem:${world().service}`);
     const tabs: Page[] = [];
     for (let each = 0; each < count; each += 1) tabs.push(await visitor.open(url));
@@ -115,7 +115,7 @@ describe.runIf(canBrowse())('pages of the client in the back/forward cache', () 
   it(`keep the user in after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
     const { tabs, person } = await openTabs(1);
     const [tab] = tabs as [Page];
-    await tab.goto(world().app.publish(importing(world().service)));
+    await tab.goto(world().app.publish(clientPage(world().service)));
     for (let each = 0; each < LEAVES; each += 1) {
       expect(await renewedIn(tab)).toBe(person.username);
       await whileRenewing(tab, async () => {
@@ -132,7 +132,7 @@ describe.runIf(canBrowse())('pages of the client in the back/forward cache', () 
     const [tab] = tabs as [Page];
     const next = aPerson();
     await tab.evaluate(() => globalThis.page?.changes.push('kept'));
-    await tab.goto(world().app.publish(importing(world().service)));
+    await tab.goto(world().app.publish(clientPage(world().service)));
     expect(await restoredIn(tab)).toBe(person.username);
     await tab.evaluate(async (given) => {
       await globalThis.page?.auth.logout();

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
-import { changesIn, importing, renewIn, restoredIn } from '../support/browser/client-page.ts';
+import { changesIn, clientPage, renewIn, restoredIn } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -14,7 +14,7 @@ describe.runIf(canBrowse())('the client, while the service is killed and started
   beforeAll(async () => {
     launched = await launchChromium();
     app = await openSite('localhost');
-    atEnd(launched.close);
+    runAtEnd(launched.close);
   });
 
   it('stays logged in', async () => {
@@ -22,7 +22,7 @@ describe.runIf(canBrowse())('the client, while the service is killed and started
     let service = await runService(env);
     const { port } = new URL(service.url);
     const tab = await launched.browser.newPage();
-    await tab.goto(app.publish(importing(`http://localhost:${port}`)));
+    await tab.goto(app.publish(clientPage(`http://localhost:${port}`)));
     await restoredIn(tab);
     const person = aPerson();
     await tab.evaluate((given) => globalThis.page?.auth.register(given), person);

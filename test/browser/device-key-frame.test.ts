@@ -1,7 +1,7 @@
 // Proves website-6, bcp-11
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Form, PAGES, type PageName, pathOf, takesProof } from '../../src/adapters/http/forms/flow.ts';
+import { type Form, formPath, PAGES, type PageName, takesProof } from '../../src/adapters/http/forms/flow.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { bodyFields } from '../support/http/samples.ts';
@@ -79,7 +79,7 @@ describe.runIf(canBrowse())('the key of a device', () => {
     const forms = Object.entries(PAGES).flatMap(([page, { forms }]) =>
       Object.entries<Form>(forms)
         .filter(([, form]) => takesProof(form))
-        .map(([form]) => pathOf(page as PageName, form)),
+        .map(([form]) => formPath(page as PageName, form)),
     );
     expect([routes.length > 5, forms.length > 5]).toEqual([true, true]);
     const { tab } = await signedUp();

@@ -7,7 +7,7 @@ import { privatePem, publicPem } from '../../src/infrastructure/keys.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { importing, restoredIn } from '../support/browser/client-page.ts';
+import { clientPage, restoredIn } from '../support/browser/client-page.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
 import { openSite } from '../support/browser/site.ts';
@@ -176,7 +176,7 @@ describe.runIf(canBrowse())('the lines for a page of one’s own', () => {
     const second = await opened(below('docs/oauth.md', 'In a front end of your own'), service, button);
     await second.page.waitForURL(`${app.origin}/?tandem=logged-in`);
     for (const { page, open } of [first, second]) {
-      await open(`${app.publish(importing(address()))}?tandem=logged-in`);
+      await open(`${app.publish(clientPage(address()))}?tandem=logged-in`);
       expect(await restoredIn(page)).toMatch(/./);
     }
   });

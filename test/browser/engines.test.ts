@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { importing } from '../support/browser/client-page.ts';
+import { clientPage } from '../support/browser/client-page.ts';
 import { ENGINES, openWindow, type Window } from '../support/browser/engines.ts';
 import { openSite, type Site } from '../support/browser/site.ts';
 import { aPerson, hasher, startService, type TestService } from '../support/http/service.ts';
@@ -23,7 +23,7 @@ describe.runIf(ENGINES.length > 0).each(ENGINES)('in %s', (engine) => {
     service = await startService(env, { hasher, clock: { now: () => Date.now() + ahead } });
   });
   const baseUrl = () => service.config.baseUrl;
-  const application = () => `${site.publish(importing(baseUrl()))}?tab=1#top`;
+  const application = () => `${site.publish(clientPage(baseUrl()))}?tab=1#top`;
 
   /** Waits until the window is at an address that begins so, and the page is loaded. */
   const arrives = ({ run }: Window, address: string) =>

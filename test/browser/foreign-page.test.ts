@@ -1,6 +1,6 @@
 // Proves ASVS 3.3.2, 3.5.1, 3.5.2; website-1, website-2, website-3, website-5
 import { describe, expect, it } from 'vitest';
-import { type Attack, JSON_LIKE_FORM, LOADING, NAVIGATING, POSTING, READING } from '../support/browser/attacks.ts';
+import { type Attack, JSON_LIKE_FORM, LOADS, NAVIGATIONS, POSTS, READS } from '../support/browser/attacks.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import type { Seen } from '../support/browser/witness.ts';
 import { openWorld, SITUATIONS } from '../support/browser/world.ts';
@@ -26,17 +26,17 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
     return sent;
   };
 
-  it.each(LOADING)('does not log out by $title', async (given) => {
+  it.each(LOADS)('does not log out by $title', async (given) => {
     const status = given.embeds ? 400 : 200;
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status });
   });
 
-  it.each(READING)('does not log out by $title, which is answered 403', async (given) => {
+  it.each(READS)('does not log out by $title, which is answered 403', async (given) => {
     const { origin } = world().foreign;
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
   });
 
-  it.each(POSTING)('does not refresh by $title, which is answered 403', async (given) => {
+  it.each(POSTS)('does not refresh by $title, which is answered 403', async (given) => {
     const sent = await attack(REFRESH, given);
     expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
     expect([world().foreign.origin, 'null']).toContain(sent.origin);
@@ -67,7 +67,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
   // What follows does not depend on the attributes of the cookie: the browser sends either, or the service does not read it.
   if (none) return;
 
-  it.each(NAVIGATING)('does not log out by $title, although the cookie is sent', async (given) => {
+  it.each(NAVIGATIONS)('does not log out by $title, although the cookie is sent', async (given) => {
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: true, status: 200 });
   });
 
@@ -89,7 +89,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
 describe.runIf(canBrowse())('a page of the same site', () => {
   const { world, signedUp } = openWorld('localhost', {});
 
-  it.each(LOADING.filter(({ embeds }) => embeds))('does not log out by $title, with the cookie', async ({ html }) => {
+  it.each(LOADS.filter(({ embeds }) => embeds))('does not log out by $title, with the cookie', async ({ html }) => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();
     await open(world().app.publish(html(world().service + CLEAR)));

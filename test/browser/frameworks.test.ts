@@ -3,7 +3,7 @@ import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { FRAMEWORKS, serveFrameworks } from '../support/browser/frameworks.ts';
 import { openWorld } from '../support/browser/world.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -13,7 +13,7 @@ const ORIGIN = `http://localhost:${port}`;
 describe.runIf(canBrowse())('useAuth', () => {
   const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN }, {}, { hasPages: true });
   const directory = temporaryDirectory();
-  beforeAll(async () => atEnd((await serveFrameworks(directory.path, world().service, port)).close));
+  beforeAll(async () => runAtEnd((await serveFrameworks(directory.path, world().service, port)).close));
 
   describe.each(FRAMEWORKS)('in %s, in the component that is documented', (framework) => {
     const page = `${ORIGIN}/${framework}/`;

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { logInAtService, logOutAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { installedExample } from '../support/browser/rendered-pages.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
@@ -34,7 +34,7 @@ describe.runIf(canBrowse())('examples/oauth-server', () => {
       REDIRECT_URI: redirectUri,
       CLIENT_SECRET: 's3cr3t',
     };
-    atEnd(await installedExample('oauth-server').start('server.js', discovery, env));
+    runAtEnd(await installedExample('oauth-server').start('server.js', discovery, env));
     const execute = [client.allowInsecureRequests];
     server = await client.discovery(new URL(issuer), 'app', 's3cr3t', undefined, { execute });
     const { browser } = await openBrowser();

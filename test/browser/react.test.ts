@@ -7,7 +7,7 @@ import { canBrowse } from '../support/browser/chromium.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { ROOT } from '../support/checkout/repository.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -55,8 +55,8 @@ describe.runIf(canBrowse())('examples/react', () => {
   beforeAll(async () => {
     const { service } = world();
     const api = await startResourceServer(service, ORIGIN);
-    atEnd(api.close);
-    atEnd((await serveReactExample({ port, service, api: api.url }, cache.path)).close);
+    runAtEnd(api.close);
+    runAtEnd((await serveReactExample({ port, service, api: api.url }, cache.path)).close);
   });
 
   /** Opens the application in new tabs without a session. What React or the page complains of fails the test. */

@@ -6,7 +6,7 @@ import { createApp } from '../../examples/hono/app.ts';
 import { logOutAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { HONO, logInAt, openRenderedPages, SVELTEKIT, showsAccount } from '../support/browser/rendered-pages.ts';
-import { openSecureSite, RESOLVING } from '../support/browser/secure-site.ts';
+import { openSecureSite, RESOLVER_RULES } from '../support/browser/secure-site.ts';
 import { aPerson, hasher, startService } from '../support/http/service.ts';
 
 /** What the server renders for the browser of a tab, before any script of the page runs. */
@@ -110,7 +110,7 @@ it.runIf(canBrowse())(
       fetch: (input, init) => fetch(String(input).replace(site.service, service.url), init),
     });
     site.run(getRequestListener(createApp(auth).fetch));
-    const { browser } = await openBrowser({ as: 'full', trusted: site.certificate, args: [RESOLVING] });
+    const { browser } = await openBrowser({ as: 'full', trusted: site.certificate, args: [RESOLVER_RULES] });
     const person = aPerson();
     await service.http.post('/auth/register').send(person).expect(201);
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { bindingIn, fetchErrorIn, importing, registeredIn, restoredIn } from '../support/browser/client-page.ts';
+import { bindingIn, clientPage, fetchErrorIn, registeredIn, restoredIn } from '../support/browser/client-page.ts';
 import { PARTIES } from '../support/browser/resource-server.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
@@ -42,7 +42,7 @@ describe.runIf(canBrowse())('auth.fetch with a token that is bound to the key', 
 
   const open = async (at: 0 | 1 = 0, clock = 0): Promise<Page> => {
     const tab = await openTab(world().apps[at], { clock });
-    await tab.goto(world().apps[at].publish(importing(world().service, { clock, origins: [api.url] })));
+    await tab.goto(world().apps[at].publish(clientPage(world().service, { clock, origins: [api.url] })));
     return tab;
   };
   /** On a busy machine the frame may be too late for a log-in, whose session has no key then. */

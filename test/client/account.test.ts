@@ -7,13 +7,13 @@ import { waitingMessages } from '../../src/application/storage/outbox.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
 import { cookieFetch } from '../support/cookie-fetch.ts';
-import { closedServices, linked, linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
+import { linkIdentity, linksOf, mailedCode, messagesTo, serviceStarter, storeLink } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 
-const start = closedServices();
+const start = serviceStarter();
 const service = await start();
 
 const errorOf = async (promise: Promise<unknown>): Promise<AuthError> => {
@@ -41,7 +41,7 @@ const ada = async ({ url } = service) => {
   const person = aPerson();
   const user = await auth.register(person);
   if (!user) throw new Error('nobody is logged in');
-  const token = (purpose: LinkPurpose, email = user.email) => sentLink(service, { userId: user.id, purpose, email });
+  const token = (purpose: LinkPurpose, email = user.email) => storeLink(service, { userId: user.id, purpose, email });
   return { sent, person, user, token, account: createAccountClient({ baseUrl: url, fetch: auth.fetch }) };
 };
 const logsIn = async (account: string, password: string): Promise<boolean> =>
@@ -181,7 +181,7 @@ describe('calls of a user, with the fetch of the AuthClient', () => {
 
   it('identities lists and unlinks the accounts at providers', async () => {
     const { account, user } = await ada();
-    const { id, provider, email } = await linked(service, user);
+    const { id, provider, email } = await linkIdentity(service, user);
     expect(await account.identities.list()).toMatchObject([{ id, provider, email, lastUsedAt: null }]);
     expect(await account.identities.unlink(id)).toBeNull();
     expect(await account.identities.list()).toEqual([]);

@@ -5,10 +5,10 @@ import { MINUTE } from '../support/application.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { cookieFetch } from '../support/cookie-fetch.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 
 /** A service, and somebody with the clients of a browser. */
 const open = async (env: Readonly<Record<string, string>> = {}) => {

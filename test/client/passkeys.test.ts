@@ -2,12 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthClient } from '../../client/src/index.ts';
 import { createPasskeyClient } from '../../client/src/passkeys.ts';
 import { authenticator } from '../support/authenticator.ts';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const ORIGIN = 'https://app.example.org';
 
-const start = closedServices();
+const start = serviceStarter();
 const service = await start({ ALLOWED_ORIGINS_DEV: ORIGIN, WEBAUTHN_RP_ID: 'example.org' });
 
 const newKey = () => authenticator({ rpId: 'example.org', origin: ORIGIN });

@@ -7,7 +7,7 @@ import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts
 import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
-import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { decode, forged, servicesOverOneDatabase, signUp, tokenIn, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
@@ -103,7 +103,7 @@ describe('getUser', () => {
   const issuedWith = async (env: Headers) => (await signUp(await start({ ...keyVariables(KEYS), ...env }))).accessToken;
   /** Signed with the valid key: only what is not as expected is wrong. */
   const signedWith = (header: object, claims: object): Promise<string> => {
-    const valid = opened(ada.accessToken);
+    const valid = decode(ada.accessToken);
     return new SignJWT({ ...valid.claims, ...claims })
       .setProtectedHeader({ ...valid.header, alg: 'ES256', ...header })
       .sign(KEYS.access.privateKey);
@@ -119,7 +119,7 @@ describe('getUser', () => {
     ['a token of other keys', () => issuedWith({ ...keyVariables(testKeys()), ...PARTIES })],
     [
       'alg none',
-      async () => `${encoded({ ...opened(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
+      async () => `${encoded({ ...decode(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
     ],
     ['another typ', () => signedWith({ typ: 'at+jwt' }, {})],
     ['another tokenType', () => signedWith({}, { tokenType: 'refresh' })],
@@ -179,7 +179,7 @@ const NOTES = 'https://api.example.com/notes';
 const binding = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
 const key = await joseDeviceKey();
 const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
-const bound = heldFrom(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
+const bound = tokensOf(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
 
 describe('a request with a token in Authorization', () => {
   const proofFor = ({ by = key, ...more }: Partial<Parameters<DeviceKey['proof']>[0]> & { by?: DeviceKey } = {}) =>
@@ -203,7 +203,7 @@ describe('a request with a token in Authorization', () => {
   });
 
   it('is of nobody without that, also beside a valid cookie, and is told what to prove', async () => {
-    const claims = opened(await proofFor()).claims;
+    const claims = decode(await proofFor()).claims;
     const ofCurve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const forged = async (alg: string, signer: KeyObject, jwk: KeyObject) =>
@@ -220,7 +220,7 @@ describe('a request with a token in Authorization', () => {
       early: await proofFor({ now: Date.now() + 62_000 }),
       RS256: await forged('RS256', rsa.privateKey, rsa.publicKey),
       'private key': await forged('ES256', ofCurve, ofCurve),
-      none: `${encoded({ ...opened(await proofFor()).header, alg: 'none' })}.${encoded(claims)}.`,
+      none: `${encoded({ ...decode(await proofFor()).header, alg: 'none' })}.${encoded(claims)}.`,
       two: `${await proofFor()}, ${await proofFor()}`,
     };
     const unbound = await proofFor({ accessToken: ada.accessToken });
@@ -265,7 +265,7 @@ describe('requireUser', () => {
 
   it('renews a token that would end while the page asks for something with it', async () => {
     const { requireUser, getUser } = pages();
-    const exp = opened(ada.accessToken).claims.exp ?? 0;
+    const exp = decode(ada.accessToken).claims.exp ?? 0;
     vi.useFakeTimers({ toFake: ['Date'] });
     const cookie = accessCookie();
     vi.setSystemTime(exp * 1000 - 10_001);
@@ -488,11 +488,11 @@ describe('with a page server', () => {
 
   it('asks when the access token is not valid any more', async () => {
     const { getUser } = minting();
-    expect(await getUser(request(`${accessCookie(tampered(ada.accessToken))}; ${KNOWN}`))).toEqual(ada.user);
+    expect(await getUser(request(`${accessCookie(forged(ada.accessToken))}; ${KNOWN}`))).toEqual(ada.user);
   });
 
   it('trusts no token that it cannot verify', async () => {
-    const { getUser } = asking(() => success({ accessToken: tampered(ada.accessToken) }));
+    const { getUser } = asking(() => success({ accessToken: forged(ada.accessToken) }));
     expect(await getUser(request(KNOWN))).toBeNull();
   });
 
@@ -544,7 +544,7 @@ describe('with the list of ended sessions', () => {
     const isEnded = vi.fn(() => true);
     const { getUser, requireUser } = pages({ endedSessions: { isEnded } });
     expect(await getUser(request(accessCookie()))).toBeNull();
-    const { header, claims } = opened(ada.accessToken);
+    const { header, claims } = decode(ada.accessToken);
     expect(isEnded).toHaveBeenCalledExactlyOnceWith({ sid: header.sid, sub: claims.sub, iat: claims.iat });
     continuedTo(await instead(requireUser(request(accessCookie()))));
   });

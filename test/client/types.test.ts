@@ -43,7 +43,7 @@ import type {
   confirmPasswordResetBody,
   PasswordResetPreviewJson,
 } from '../../src/adapters/http/routes/accounts/links.ts';
-import type { ShortRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
+import type { PasswordlessRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
 import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
 import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
 import type { LoginBody } from '../../src/adapters/http/routes/login/login.ts';
@@ -84,7 +84,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.LoginResult>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
-    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<ShortRegisterBody>, 'proof'>>();
+    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<PasswordlessRegisterBody>, 'proof'>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
     expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<ReturnType<typeof account.changePasswordBody>>>();
   });
@@ -97,7 +97,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof account.EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<ReturnType<typeof confirmPasswordResetBody>>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
-    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ShortChangeEmailBody>>();
+    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.PasswordlessEmailChangeBody>>();
     expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<v.InferInput<typeof email.ConfirmEmailChangeBody>>();
     expectTypeOf<Plain<PasswordResetPreview>>().toEqualTypeOf<v.InferOutput<typeof PasswordResetPreviewJson>>();
     expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof email.EmailChangePreviewJson>>();
@@ -106,7 +106,7 @@ describe('the types of the client', () => {
     expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof account.LocaleBody>>();
     expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof LinkBody>>();
     expectTypeOf<{ password?: Taken<'remove'>; code?: Taken<'remove'> }>().toEqualTypeOf<
-      v.InferInput<typeof account.ShortDeleteAccountBody>
+      v.InferInput<typeof account.PasswordlessDeletionBody>
     >();
   });
 });

@@ -13,11 +13,11 @@ import { CUSTOMERS, shopUsers } from '../../examples/own-store/shop-users.ts';
 import { callsOver, memoryRows, transactOver } from '../../src/adapters/records/memory.ts';
 import { aUser } from '../support/builders.ts';
 import { codeBelow, runCode } from '../support/checkout/documented-code.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { runHere } from '../support/processes/commands.ts';
 import { runService } from '../support/processes/process.ts';
-import { callsBy } from '../support/records/calls-by.ts';
+import { callsMadeBy } from '../support/records/calls-by.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -36,7 +36,7 @@ const started = async (code = 'await serve(parseConfig(process.env));', scope: S
   const env = { NODE_ENV: 'test', LOG_LEVEL: 'fatal', BCRYPT_COST: '4', ...there, ...more };
   const serve = async (...given: Parameters<typeof tandem.serve>) => {
     const stop = await tandem.serve(...given);
-    atEnd(() => stop('the test is over'));
+    runAtEnd(() => stop('the test is over'));
   };
   const own = { tandem: { ...tandem, serve }, serve, parseConfig: tandem.parseConfig };
   await runCode(code, { ...own, process: { env }, ...scope });
@@ -138,7 +138,7 @@ describe('docs/own-store.md', () => {
   it.runIf(TEST_DATABASE_URL !== undefined)('and its example have users in a table of the shop', async () => {
     const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const pool = new Pool({ connectionString: url });
-    atEnd(() => pool.end());
+    runAtEnd(() => pool.end());
     const [made = ''] = codeBelow('examples/own-store/README.md', 'A store of your own, in PostgreSQL', 'ts');
     const [over = ''] = codeBelow(PAGE, 'Users in a table of your own', 'ts');
     const ours = { ...tandem, pool, CUSTOMERS, createTables, pgRecords, shopUsers };
@@ -172,7 +172,7 @@ await runCode(codeBelow('docs/own-store.md', 'Test it', 'ts')[0] ?? expect.unrea
         return make();
       }),
   },
-  openRecords: (url: string) => open(url === 'memory' ? database : { ...callsBy(refuse), transaction: refuse }),
+  openRecords: (url: string) => open(url === 'memory' ? database : { ...callsMadeBy(refuse), transaction: refuse }),
   url: 'memory',
   setImmediate,
 });
@@ -195,7 +195,7 @@ it('docs/verify-tokens.md answers who has a token, until the session ends', asyn
   const { url, register } = await started(undefined, {}, { JWT_AUDIENCE: 'https://api.example.com' });
   const followEndedSessions = (given: Parameters<typeof server.followEndedSessions>[0]) => {
     const followed = server.followEndedSessions(given);
-    atEnd(followed.close);
+    runAtEnd(followed.close);
     return followed;
   };
   const [code = ''] = codeBelow('docs/verify-tokens.md', 'Tokens that are bound to a key', 'ts');

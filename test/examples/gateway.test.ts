@@ -5,7 +5,7 @@ import { readText } from '../support/checkout/repository.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
-import { inNginx, NGINX, replaced, startProxy } from '../support/servers/proxies.ts';
+import { NGINX, nginxConfiguration, startProxy, withReplacements } from '../support/servers/proxies.ts';
 
 const { start } = servicesOverOneDatabase();
 
@@ -17,14 +17,14 @@ describe.runIf(canStartPgbouncer())('nginx with examples/resource-server/nginx.c
   it('names the user of a token, and refuses everybody else', async () => {
     const [service, api] = [await start(), await startApi()];
     const configured = ({ directory, port }: { readonly directory: string; readonly port: number }) => {
-      const text = replaced(
+      const text = withReplacements(
         readText('examples/resource-server/nginx.conf'),
         [/\/dev\/shm\/tandem/, join(directory, 'cache')],
         [/server \{/, `server { listen 127.0.0.1:${port}; access_log off; location = /health/live { return 200; }`],
         [/http:\/\/127\.0\.0\.1:4000/, api.url],
         [/http:\/\/127\.0\.0\.1:3000/, service.url],
       );
-      return inNginx(directory, text);
+      return nginxConfiguration(directory, text);
     };
     const url = await startProxy({ ...NGINX, configured }, []);
     const ask = async (headers: Record<string, string> = {}) => {

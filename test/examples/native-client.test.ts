@@ -9,7 +9,7 @@ import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { MINUTE } from '../support/application.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { witness } from '../support/browser/witness.ts';
-import { closedServices, eventsOf } from '../support/http/account.ts';
+import { eventsOf, serviceStarter } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const REFRESH = '/auth/refresh-token';
 const MAIN = join(import.meta.dirname, '../../examples/native-client/main.ts');
 
-const start = closedServices();
+const start = serviceStarter();
 
 /** A service behind a line that can lose a response, a user, and a file for the session. */
 const openWorld = async () => {

@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { describeRecords, describeStorage } from 'tandem/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
-import { heldFrom } from '../support/http/auth-http.ts';
+import { tokensOf } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { type ExampleProcess, startExample } from '../support/processes/example.ts';
 import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
@@ -87,9 +87,9 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
     await register(0, person).expect(201);
     await register(1, person).expect(409);
     const login = { account: person.email, password: person.password };
-    const first = heldFrom(await at(1).http.post('/auth/login').send(login).expect(200));
+    const first = tokensOf(await at(1).http.post('/auth/login').send(login).expect(200));
     await at(0).http.get('/users/me').set('Authorization', `Bearer ${first.accessToken}`).expect(200);
-    const next = heldFrom(await refresh(0, first.cookie).expect(200));
+    const next = tokensOf(await refresh(0, first.cookie).expect(200));
     await refresh(1, first.cookie).expect(401);
     await at(1).http.get('/auth/clear-cookie').set('Cookie', next.cookie).expect(200);
     await refresh(0, next.cookie).expect(401);
@@ -105,7 +105,7 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
   });
 
   it('go on after their connections were cut', async () => {
-    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    const { cookie } = tokensOf(await register(0, aPerson()).expect(201));
     await shop.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`);
     await expect.poll(async () => (await at(0).http.get('/health/ready')).status).toBe(200);

@@ -3,13 +3,13 @@ import { hash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { openAuth, type Platform } from '../../examples/react-native/auth.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { closedServices } from '../support/http/account.ts';
-import { APP_LINK, ahead } from '../support/http/app-login.ts';
+import { serviceStarter } from '../support/http/account.ts';
+import { APP_LINK, nextUrlOf } from '../support/http/app-login.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
 import { CLIENT, startProvider, walkToCallback } from '../support/oidc/provider.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 const provider = await startProvider();
 
 const withCookies =
@@ -51,7 +51,7 @@ const openWorld = async () => {
     await system.follow();
     await system.submit('app.app');
     await system.follow();
-    return ahead(system);
+    return nextUrlOf(system);
   };
   /** The app, started anew. */
   const app = () => openAuth({ baseUrl: service.url, link: APP_LINK, platform });

@@ -8,7 +8,7 @@ import { followEndedSessions } from '../../client/src/server.ts';
 import { createApp } from '../../examples/resource-server/app.ts';
 import type { IsEnded } from '../../examples/resource-server/authenticate.ts';
 import { encoded } from '../support/forgeries/forge.ts';
-import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { decode, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { listenOnLoopback } from '../support/listen.ts';
@@ -60,7 +60,7 @@ describe('the resource server', () => {
 
   /** Signed with the valid key: only a type that is not the expected one is wrong. */
   const signedWith = (header: object, claims: object): Promise<string> => {
-    const valid = opened(ada.accessToken);
+    const valid = decode(ada.accessToken);
     return new SignJWT({ ...valid.claims, ...claims })
       .setProtectedHeader({ ...valid.header, alg: 'ES256', ...header })
       .sign(KEYS.access.privateKey);
@@ -69,7 +69,7 @@ describe('the resource server', () => {
   it.each([
     [
       'alg none',
-      async () => `${encoded({ ...opened(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
+      async () => `${encoded({ ...decode(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
     ],
     ['another typ', () => signedWith({ typ: 'at+jwt' }, {})],
     ['another tokenType', () => signedWith({}, { tokenType: 'refresh' })],

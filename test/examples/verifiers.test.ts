@@ -7,7 +7,7 @@ import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { NOW, startFeed } from '../support/ended-feed.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { decode, forged, servicesOverOneDatabase, signUp, tokenIn, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
@@ -65,7 +65,7 @@ const judgements = async (): Promise<readonly (readonly [number, string | null])
   const other = await signUp(await start(PARTIES));
   const { http } = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
   const proof = await (await joseDeviceKey()).proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
-  const bound = heldFrom(await http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
+  const bound = tokensOf(await http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
   return [
     [200, bearer(ada.accessToken)],
     // Issued in the future.
@@ -74,7 +74,7 @@ const judgements = async (): Promise<readonly (readonly [number, string | null])
     [401, null],
     [401, 'Basic YTpi'],
     [401, bearer('none')],
-    [401, bearer(tampered(ada.accessToken))],
+    [401, bearer(forged(ada.accessToken))],
     [401, bearer(tokenIn(ada.cookie))],
     // Its key is unknown.
     [401, bearer(other.accessToken)],
@@ -195,7 +195,7 @@ describe.each(HERE)('the verifier in %s of examples/resource-server', { timeout:
     await vi.waitFor(async () => expect(await ask(bearer(bob.accessToken))).toBe(200), WAIT);
     const headers = [
       bearer(ada.accessToken),
-      bearer(tampered(ada.accessToken)),
+      bearer(forged(ada.accessToken)),
       bearer(tokenIn(ada.cookie)),
       'Basic YTpi',
     ];
@@ -206,7 +206,7 @@ describe.each(HERE)('the verifier in %s of examples/resource-server', { timeout:
     };
     expect(await statuses()).toEqual([200, 401, 401, 401]);
 
-    const { sid } = opened(bob.accessToken).header;
+    const { sid } = decode(bob.accessToken).header;
     await feed.publish({ iss, sessions: [{ sid, event_timestamp: NOW }] });
     await vi.waitFor(async () => expect(await ask(bearer(bob.accessToken))).toBe(401), WAIT);
     await feed.stop();
@@ -216,7 +216,7 @@ describe.each(HERE)('the verifier in %s of examples/resource-server', { timeout:
 
   it('answers 503 without a list, if it is told to', async () => {
     const ask = conversation(language, keySet(), NOWHERE, 'refuse');
-    await vi.waitFor(async () => expect(await ask(bearer(tampered(ada.accessToken)))).toBe(401), WAIT);
+    await vi.waitFor(async () => expect(await ask(bearer(forged(ada.accessToken)))).toBe(401), WAIT);
     expect(await ask(bearer(ada.accessToken))).toBe(503);
   });
 });

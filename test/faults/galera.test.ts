@@ -5,7 +5,7 @@ import { MIGRATIONS, type Migration } from '../../src/adapters/mikro-orm/migrati
 import { connect } from '../../src/adapters/mikro-orm/open-database.ts';
 import { bringUpToDate, schemaState } from '../../src/adapters/mikro-orm/schema.ts';
 import { database as examineDatabase } from '../../src/infrastructure/commands/doctor/stores.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { setUpOf } from '../support/doctor.ts';
 import { aPerson } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
@@ -117,7 +117,7 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     });
     const migrations = [...MIGRATIONS, migration('one'), migration('two')];
     const opened = await Promise.all(nodes.map((_, node) => connect(onMariadb(nodeUrl(node)), { migrate: false })));
-    for (const { close } of opened) atEnd(close);
+    for (const { close } of opened) runAtEnd(close);
     const contexts = opened.map((each) => ({ ...each, migrations }));
     await Promise.all(contexts.map(bringUpToDate));
     for (const each of contexts) expect(await schemaState(each)).toEqual({ pending: [], unknown: [] });

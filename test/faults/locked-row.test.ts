@@ -1,7 +1,7 @@
 // Proves flood-10, flood-11
 import { expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
-import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
+import { refreshWith, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
@@ -35,7 +35,7 @@ it.each(ROUTES)(
       await expect.poll(() => other.em.execute(WAITING)).toEqual([]);
     });
 
-    const next = heldFrom(await refreshWith(service, cookie).expect(200));
+    const next = tokensOf(await refreshWith(service, cookie).expect(200));
     await refreshWith(service, next.cookie).expect(200);
   },
 );

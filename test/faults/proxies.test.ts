@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
@@ -61,7 +61,7 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
         ports.map((port) => `127.0.0.1:${port}`),
       );
       const client = startClient(url);
-      atEnd(client.stop);
+      runAtEnd(client.stop);
       clients.set(name, client);
     }
     return {

@@ -3,7 +3,7 @@ import { type RunningService, runInMemory } from '../support/processes/process.t
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
 import { canStartServers, startRedisSentinels } from '../support/servers/of-the-tests.ts';
-import type { WatchedRedises } from '../support/servers/redis-sentinel.ts';
+import type { RedisSentinels } from '../support/servers/redis-sentinel.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const LIMIT = 20;
@@ -11,7 +11,7 @@ const LIMIT = 20;
 describe.runIf(canStartServers())('two instances over a Redis with sentinels', () => {
   const directory = temporaryDirectory();
   const services: RunningService[] = [];
-  let redis: WatchedRedises;
+  let redis: RedisSentinels;
   beforeAll(async () => {
     redis = await startRedisSentinels();
     for (let instance = 0; instance < 2; instance += 1) {

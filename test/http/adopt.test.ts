@@ -9,7 +9,7 @@ import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { ADOPTION_KEY, ALL_ROUTES } from '../support/http/all-routes.ts';
-import { cookieAttributes, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { cookieAttributes, decode, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { addApp, requestsWith } from '../support/http/factors.ts';
 import { cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -46,7 +46,7 @@ describe('an assertion of the former system', () => {
     const login = post(await assertionFor(user.id, { key: pair.privateKey }));
     const response = await login.set('User-Agent', 'Another/1.0').expect(200);
     expect(response.body.data.user).toEqual(user);
-    expect(opened(response.body.data.accessToken).claims).toMatchObject({
+    expect(decode(response.body.data.accessToken).claims).toMatchObject({
       amr: ['adopted'],
       acr: 'aal1',
       auth_time: 0,
@@ -54,7 +54,7 @@ describe('an assertion of the former system', () => {
     const cookie = refreshCookieOf(response);
     expect(cookieAttributes(cookie)).toMatchObject({ HttpOnly: true, Path: '/auth', SameSite: 'Lax' });
     const renewed = await refreshWith(service, cookiePair(cookie)).expect(200);
-    expect(opened(renewed.body.data.accessToken).claims).toMatchObject({ amr: ['adopted'], auth_time: 0 });
+    expect(decode(renewed.body.data.accessToken).claims).toMatchObject({ amr: ['adopted'], auth_time: 0 });
     expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).toContain('logged-in');
     const { account, password } = { account: person.email, password: person.password };
     await service.http.post('/auth/login').set('User-Agent', 'A third/1.0').send({ account, password }).expect(200);
@@ -143,7 +143,7 @@ describe('an adopted session', () => {
     const finish = service.http.post('/auth/login/second-factor').set('Cookie', cookiePair(cookies[0] ?? ''));
     const { body } = await finish.send({ code: codeAt(secret, clock.now()) }).expect(200);
     const expected = { amr: ['adopted', 'otp', 'mfa'], acr: 'aal2', auth_time: 0 };
-    expect(opened(body.data.accessToken).claims).toMatchObject(expected);
+    expect(decode(body.data.accessToken).claims).toMatchObject(expected);
     const change = await requestsWith(body.data.accessToken, service)('post', '/users/me/factors/totp').expect(401);
     expect(change.get('WWW-Authenticate')).toContain('max_age');
   });

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { APP_LINK, anApp, codeFor, codeOnPage, nextUrlOf } from '../support/http/app-login.ts';
+import { decode, refreshWith, servicesOverOneDatabase, tokensOf } from '../support/http/auth-http.ts';
 import { addApp, requestsWith } from '../support/http/factors.ts';
 import {
   locationIn,
@@ -51,9 +51,9 @@ describe('the log-in of an app', () => {
       clock.advance(10_000);
       expect((await browser.follow()).text).toContain(person.username);
       const code = await codeOnPage(browser);
-      expect(ahead(browser)).toBe(`${to}&code=${code}`);
+      expect(nextUrlOf(browser)).toBe(`${to}&code=${code}`);
       const app = await use({ code, verifier }).expect(200);
-      expect(opened(app.body.data.accessToken).claims).toMatchObject({ amr: ['pwd'], auth_time: since / 1_000 });
+      expect(decode(app.body.data.accessToken).claims).toMatchObject({ amr: ['pwd'], auth_time: since / 1_000 });
       const sessions = (await service.http.get('/auth/sessions').set(bearer(app)).expect(200)).body.data;
       expect(sessions).toHaveLength(3);
       await refresh(browser).expect(200);
@@ -83,7 +83,7 @@ describe('the log-in of an app', () => {
 
   it('asks for the second factor that this browser does without', async () => {
     const browser = await registeredVisitor(service);
-    const { secret } = await addApp(requestsWith(heldFrom(await refresh(browser)).accessToken, service), clock);
+    const { secret } = await addApp(requestsWith(tokensOf(await refresh(browser)).accessToken, service), clock);
     const { to, verifier } = anApp();
     const other = visitorOf(service);
     const logIn = async () => {
@@ -145,7 +145,7 @@ describe('who has copied cookies', () => {
     const used = await proof('/auth/app');
     await owner.submit('app.app', { proof: used });
     await owner.follow();
-    const code = new URL(ahead(owner)).searchParams.get('code');
+    const code = new URL(nextUrlOf(owner)).searchParams.get('code');
     await thief.open(pathOfPage('app', to));
     expect(locationIn(await thief.submit('app.app', { proof: used }))).toBe(pathOfPage('app', to));
     await use({ code, verifier }).expect(200);
@@ -215,6 +215,6 @@ describe('a link to an app', () => {
     const { to } = anApp();
     const browser = await registeredVisitor(service);
     const code = await codeFor(browser, `${to}&state=a%20b`);
-    expect(ahead(browser)).toBe(`${to}&state=a%20b&code=${code}`);
+    expect(nextUrlOf(browser)).toBe(`${to}&state=a%20b&code=${code}`);
   });
 });

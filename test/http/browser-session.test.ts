@@ -6,11 +6,11 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import {
   cookieAttributes,
-  heldFrom,
-  opened,
+  decode,
   servicesOverOneDatabase,
   signUp,
   tokenIn,
+  tokensOf,
 } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
@@ -62,7 +62,7 @@ const registered = async (at = service) => {
     { 'Secure-Session-Response': browser.registration(challenge, authorization) },
     at,
   ).expect(200);
-  const { accessToken, cookie } = heldFrom(opened);
+  const { accessToken, cookie } = tokensOf(opened);
   const id: string = opened.body.data.user.id;
   return { person, id, accessToken, cookie, browser, identifier: String(answer.body.session_identifier), answer };
 };
@@ -177,13 +177,13 @@ describe('a browser that holds a key', () => {
     const { cookie, boundCookie } = await bound();
     const first = await refresh(`${cookie}; ${boundCookie}`).expect(200);
     expect(first.body.context).toMatchObject({ binding: 'browser' });
-    const second = await refresh(`${heldFrom(first).cookie}; ${boundCookie}`).expect(200);
+    const second = await refresh(`${tokensOf(first).cookie}; ${boundCookie}`).expect(200);
     clock.advance(9 * MINUTE);
     const lost = await refresh(`${cookie}; ${boundCookie}`).expect(200);
-    const claimsOf = (answer: Response) => opened(tokenIn(heldFrom(answer).cookie)).claims;
+    const claimsOf = (answer: Response) => decode(tokenIn(tokensOf(answer).cookie)).claims;
     expect(claimsOf(lost)).toEqual(claimsOf(second));
     clock.advance(MINUTE);
-    const late = await refresh(`${heldFrom(second).cookie}; ${boundCookie}`);
+    const late = await refresh(`${tokensOf(second).cookie}; ${boundCookie}`);
     expect(codeOf(late)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
   });
 
@@ -192,14 +192,14 @@ describe('a browser that holds a key', () => {
     const both = `${other.cookie}; ${owner.cookie}`;
     expect((await renew({ ...owner, cookie: both })).status).toBe(200);
     const { body } = await refresh(`${both}; ${owner.boundCookie}`).expect(200);
-    expect(opened(body.data.accessToken).claims.sub).toBe(owner.id);
+    expect(decode(body.data.accessToken).claims.sub).toBe(owner.id);
   });
 
   it('saves a round trip with the challenge of the last renewal', async () => {
     const owner = await bound();
     let [answer, cookie, boundCookie] = [owner.renewed, owner.cookie, owner.boundCookie];
     for (let round = 0; round < 3; round += 1) {
-      cookie = heldFrom(await refresh(`${cookie}; ${boundCookie}`).expect(200)).cookie;
+      cookie = tokensOf(await refresh(`${cookie}; ${boundCookie}`).expect(200)).cookie;
       clock.advance(14 * MINUTE);
       const [ahead = ''] = stringsIn(answer.headers['secure-session-challenge']);
       answer = await askAs(owner.identifier, cookie, owner.browser.renewal(ahead)).expect(200);
@@ -215,7 +215,7 @@ describe('a browser that holds a key', () => {
     const [ahead = ''] = stringsIn(owner.renewed.headers['secure-session-challenge']);
     let { cookie } = owner;
     for (let round = 0; round < refreshes; round += 1)
-      cookie = heldFrom(await refresh(`${cookie}; ${owner.boundCookie}`).expect(200)).cookie;
+      cookie = tokensOf(await refresh(`${cookie}; ${owner.boundCookie}`).expect(200)).cookie;
     clock.advance(later);
     const answer = await askAs(owner.identifier, cookie, owner.browser.renewal(ahead));
     expect(answer.status).toBe(403);
@@ -228,7 +228,7 @@ describe('a browser that holds a key', () => {
   it('may send its texts as strings of structured fields', async () => {
     const owner = await bound();
     const [ahead = ''] = stringsIn(owner.renewed.headers['secure-session-challenge']);
-    const { cookie } = heldFrom(await refresh(`${owner.cookie}; ${owner.boundCookie}`).expect(200));
+    const { cookie } = tokensOf(await refresh(`${owner.cookie}; ${owner.boundCookie}`).expect(200));
     await askAs(`"${owner.identifier}"`, cookie, `"${owner.browser.renewal(ahead)}"`).expect(200);
   });
 
@@ -302,7 +302,7 @@ describe('a registration', () => {
   it('of a second browser replaces no key', async () => {
     const opened = await service.http.post('/auth/register').send(aPerson()).expect(201);
     const { challenge, authorization } = invitationIn(opened);
-    const { cookie, accessToken } = heldFrom(opened);
+    const { cookie, accessToken } = tokensOf(opened);
     const [owner, thief] = (await Promise.all(
       [browserKey(), browserKey()].map(async (browser) => {
         const answer = await send('', { 'Secure-Session-Response': browser.registration(challenge, authorization) });

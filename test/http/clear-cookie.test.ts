@@ -1,7 +1,7 @@
 // Proves SPEC 9.2, 9.16, 9.17, 9.18, 11.7, 14.1; ASVS 14.3.1, 16.5.3
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { cookieAttributes, heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { cookieAttributes, refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const ALLOWED_ORIGIN = 'https://app.example.org';
@@ -68,7 +68,7 @@ it('GET /auth/clear-cookie, from a page of another site, changes nothing, and lo
   expect(response.status).toBe(200);
   expect(response.body).toMatchObject({ success: true, data: null });
   expect(response.get('Set-Cookie')).toBeUndefined();
-  const next = heldFrom(await refreshWith(service, cookie).expect(200)).cookie;
+  const next = tokensOf(await refreshWith(service, cookie).expect(200)).cookie;
   const out = await clear(next).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);
   expect(cookiePair(refreshCookieOf(out))).toBe('refresh_token=');
   const ended = await refreshWith(service, next);

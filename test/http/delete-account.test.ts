@@ -1,10 +1,10 @@
 // Proves ASVS 7.4.2, 16.3.1
 import { describe, expect, it } from 'vitest';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { refreshCookieOf } from '../support/http/service.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;
 

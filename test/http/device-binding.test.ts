@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { servicesOverOneDatabase, tokensOf } from '../support/http/auth-http.ts';
 import { boundUser } from '../support/http/bound-user.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -32,7 +32,7 @@ describe('the address of a proof', () => {
     ]) {
       const answer = await refresh(held, { proof: await proofFor(key, { htu: `${base}${REFRESH}` }) });
       expect(codeOf(answer), base).toEqual([200, undefined]);
-      held = heldFrom(answer).cookie;
+      held = tokensOf(answer).cookie;
     }
     for (const given of [
       { htu: `https://evil.example${REFRESH}` },
@@ -66,7 +66,7 @@ describe('the address of a proof', () => {
 });
 
 it('the body of a refresh is ignored if it is of another type', async () => {
-  const { cookie } = heldFrom(await service.http.post('/auth/register').send(aPerson()).expect(201));
+  const { cookie } = tokensOf(await service.http.post('/auth/register').send(aPerson()).expect(201));
   const { key, cookie: bound } = await boundUser(service);
   const text = JSON.stringify({ proof: await proofFor(key) });
   const sendText = (held: string) => service.http.post(REFRESH).set('Cookie', held).type('text/plain').send(text);

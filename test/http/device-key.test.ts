@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 import type { TestService } from '../support/http/service.ts';
 
 const PAGE = '/device-key';
 const SCRIPT = '/device-key.js';
 const APPS = ['https://app.example.com', 'https://shop.example.com'];
-const start = closedServices();
+const start = serviceStarter();
 const originsIn = (html: string) => /data-origins="([^"]*)"/.exec(html)?.[1];
 
 describe.each([PAGE, SCRIPT])('GET %s', (path) => {

@@ -14,7 +14,7 @@ const setUp = () => {
     read: async () => ({ list: { lifetime: 1, sessions: [], users: [] }, ids: [] }),
     sign: async () => 'signed',
   });
-  const wait = (client: string, gone = NEVER) => feed.list({ has: () => true, wait: MINUTES, client, gone });
+  const wait = (client: string, hungUp = NEVER) => feed.list({ hasList: () => true, wait: MINUTES, client, hungUp });
   const waiting = (count: number) => expect.poll(() => feed.counts().waiting).toBe(count);
   return { feed, wait, waiting };
 };
@@ -40,7 +40,7 @@ describe('who waits for the list of ended sessions', () => {
     await waiting(1);
     const before = timers.mock.calls.length;
     for (let ended = 0; ended < 100; ended += 1) {
-      feed.tell();
+      feed.notify();
       await setImmediate();
     }
     expect(timers.mock.calls.length - before).toBeLessThan(20);
@@ -81,9 +81,9 @@ it('knows what has ended while the list cannot be read, as of the last time', as
     },
     sign: async () => 'signed',
   });
-  const has = (sessionId: string) => feed.has({ sessionId, claims: {} as AccessClaims });
+  const has = (sessionId: string) => feed.includes({ sessionId, claims: {} as AccessClaims });
   expect(await has('ended')).toBe(false);
   expect([await has('ended'), await has('live')]).toEqual([true, false]);
-  feed.tell();
+  feed.notify();
   await expect.poll(async () => [await has('ended'), reads]).toEqual([true, 3]);
 });

@@ -5,7 +5,7 @@ import { listEnded } from '../../src/application/storage/events.ts';
 import type { Records } from '../../src/application/storage/records.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { decode, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 import { atCall } from '../support/records/at-call.ts';
 
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;
-const sessionOf = ({ accessToken }: Pick<SignedUp, 'accessToken'>) => String(opened(accessToken).header.sid);
+const sessionOf = ({ accessToken }: Pick<SignedUp, 'accessToken'>) => String(decode(accessToken).header.sid);
 const logOut = ({ cookie }: SignedUp, at = service) =>
   at.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
 const fetchList = ({ url }: TestService, etag = '', wait?: number, signal?: AbortSignal) =>
@@ -146,10 +146,10 @@ describe('GET /.well-known/ended-sessions?wait=', () => {
 });
 
 it('JWT_SESSION_CLAIM names the session in a claim, too', async () => {
-  const { claims } = opened((await signUp(service)).accessToken);
+  const { claims } = decode((await signUp(service)).accessToken);
   expect(claims).not.toHaveProperty('sid');
   const naming = await start({ JWT_SESSION_CLAIM: 'true' });
   const ada = await signUp(naming);
-  expect(opened(ada.accessToken).claims.sid).toBe(sessionOf(ada));
+  expect(decode(ada.accessToken).claims.sid).toBe(sessionOf(ada));
   await naming.http.get('/users/me').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
 });

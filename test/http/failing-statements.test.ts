@@ -4,7 +4,7 @@ import { storageOver } from '../../src/adapters/records/storage.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aWebhook } from '../support/builders.ts';
 import { ROOT } from '../support/checkout/repository.ts';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 import { changesBetween, type Fault, failingRecords } from '../support/records/failing.ts';
 import { brokenRules } from '../support/records/rules.ts';
 import { type Act, startUseCases, USE_CASES, type UseCaseServices } from '../support/ways-in/use-cases.ts';
@@ -12,7 +12,7 @@ import { ownedAccount } from '../support/ways-in/world.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const database = failingRecords();
-const open = closedServices();
+const open = serviceStarter();
 let services: UseCaseServices;
 beforeAll(async () => {
   services = await startUseCases(open, storageOver(database.records));

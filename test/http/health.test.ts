@@ -5,7 +5,7 @@ import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import type { Check } from '../../src/adapters/http/request/settings.ts';
-import { healthRoutes, oneAtATime } from '../../src/adapters/http/routes/service/health.ts';
+import { healthRoutes, withSharedPing } from '../../src/adapters/http/routes/service/health.ts';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -17,7 +17,7 @@ import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
-import { watched } from '../support/openapi/watched.ts';
+import { watchAnswers } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -29,7 +29,7 @@ const configOf = (env: Readonly<Record<string, string>>) => ({
 });
 
 const serve = async (served: HttpHandlers, routes: readonly Route[]) => {
-  const { handlers, assertDocumented } = watched(served, routes);
+  const { handlers, assertDocumented } = watchAnswers(served, routes);
   const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs: 30_000 });
   const close = async () => {
     await server.close();
@@ -56,7 +56,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
       visitorToken: async () => undefined,
-      userFailure: userFailures(configOf({}), PAGE_FILES.builtIn),
+      renderUserError: userFailures(configOf({}), PAGE_FILES.builtIn),
       version: VERSION,
       counts: memoryCounts(),
       answerOnce: (_ctx, _fields, work) => work(),
@@ -184,7 +184,7 @@ describe('GET /health/ready', () => {
 
 it('a check that is asked once at a time has one outcome for all who ask meanwhile, and is asked again afterwards, also after a failure', async () => {
   const asked: PromiseWithResolvers<void>[] = [];
-  const check = oneAtATime({
+  const check = withSharedPing({
     name: 'database',
     required: true,
     ping: () => {

@@ -1,7 +1,7 @@
 // Proves SPEC 13.11; ASVS 9.2.3, 11.1.1; theft-6
 import { describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/crypto/token-keys.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { decode, refreshWith, servicesOverOneDatabase, signUp, tokenIn, tokensOf } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
@@ -26,17 +26,17 @@ const after = await start(keyVariables(pairs(NEW, NEW)));
 
 const me = ({ http }: TestService, token: string) => http.get('/users/me').set('Authorization', `Bearer ${token}`);
 const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>
-  [accessToken, tokenIn(cookie)].map((token) => opened(token).header.kid);
+  [accessToken, tokenIn(cookie)].map((token) => decode(token).header.kid);
 
 describe('a rotation of the keys', () => {
   it('logs nobody out while the old public keys are listed, and signs with the new keys', async () => {
     const ada = await signUp(before);
     await me(switched, ada.accessToken).expect(200);
-    const renewed = heldFrom(await refreshWith(switched, ada.cookie).expect(200));
+    const renewed = tokensOf(await refreshWith(switched, ada.cookie).expect(200));
     for (const [index, kid] of kidsOf(renewed).entries()) expect(kid).not.toBe(kidsOf(ada)[index]);
 
     await me(after, renewed.accessToken).expect(200);
-    const again = heldFrom(await refreshWith(after, renewed.cookie).expect(200));
+    const again = tokensOf(await refreshWith(after, renewed.cookie).expect(200));
     expect(kidsOf(again)).toEqual(kidsOf(renewed));
   });
 
@@ -63,14 +63,14 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const named = await start({ JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE });
 
 const claimsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>
-  [accessToken, tokenIn(cookie)].map((token) => opened(token).claims);
+  [accessToken, tokenIn(cookie)].map((token) => decode(token).claims);
 
 describe('issuer and audience', () => {
   it('are in both tokens when they are set, after register, log-in and refresh', async () => {
     const ada = await signUp(named);
     const { username, password } = ada.person;
-    const loggedIn = heldFrom(await named.http.post('/auth/login').send({ account: username, password }).expect(200));
-    const refreshed = heldFrom(await refreshWith(named, ada.cookie).expect(200));
+    const loggedIn = tokensOf(await named.http.post('/auth/login').send({ account: username, password }).expect(200));
+    const refreshed = tokensOf(await refreshWith(named, ada.cookie).expect(200));
     for (const claims of [ada, loggedIn, refreshed].flatMap(claimsOf)) {
       expect(claims).toMatchObject({ iss: ISSUER, aud: AUDIENCE });
     }

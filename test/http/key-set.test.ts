@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/service/well-known.ts';
-import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { decode, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
@@ -25,7 +25,7 @@ describe('GET /.well-known/jwks.json', () => {
     expect(Object.keys(response.body)).toEqual(['keys']);
     const { x, y } = KEYS.access.publicKeys[0]?.export({ format: 'jwk' }) ?? {};
     expect(response.body.keys).toEqual([
-      { kty: 'EC', crv: 'P-256', x, y, kid: opened(ada.accessToken).header.kid, use: 'sig', alg: 'ES256' },
+      { kty: 'EC', crv: 'P-256', x, y, kid: decode(ada.accessToken).header.kid, use: 'sig', alg: 'ES256' },
     ]);
   });
 
@@ -38,7 +38,7 @@ describe('GET /.well-known/jwks.json', () => {
   it('contains neither a private key nor a key of refresh tokens', async () => {
     const keys = await keySetOf(service);
     for (const key of keys) expect(Object.keys(key).sort()).toEqual(MEMBERS);
-    expect(keys.map(({ kid }) => kid)).not.toContain(opened(tokenIn(ada.cookie)).header.kid);
+    expect(keys.map(({ kid }) => kid)).not.toContain(decode(tokenIn(ada.cookie)).header.kid);
   });
 
   it('lists older keys after the current one, as long as they verify', async () => {

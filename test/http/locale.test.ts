@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { closedServices, deliver, eventsOf } from '../support/http/account.ts';
+import { deliver, eventsOf, serviceStarter } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 const mailer = memoryMailer();
 const service = await start({}, { mailer });
 

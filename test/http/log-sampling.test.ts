@@ -1,7 +1,7 @@
 // Proves SPEC 21.10; flood-7
 import type { Logger } from 'pino';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
+import { type LineKind, lineCounter, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { type LogLine, startService } from '../support/http/service.ts';
@@ -17,13 +17,13 @@ const admitted = (times: number, admits: (n: number) => boolean): number =>
 
 describe('a count of lines', () => {
   it('admits a limited number of each kind, and counts the rest', () => {
-    const count = lineCount();
+    const count = lineCounter();
     expect(admitted(LINES_PER_KIND + 7, () => count.admits(KIND))).toBe(LINES_PER_KIND);
     expect(count.suppressed()).toEqual([{ ...KIND, suppressed: 7 }]);
   });
 
   it('admits fewer lines that are alike, and no more of different ones than the limit of their kind', () => {
-    const count = lineCount();
+    const count = lineCounter();
     expect(admitted(5, () => count.admits(KIND, { group: 'a', maxLines: 2 }))).toBe(2);
     expect(admitted(5, () => count.admits(KIND, { group: 'b', maxLines: 2 }))).toBe(2);
     expect(admitted(1_000, (n) => count.admits(KIND, { group: `c${n}`, maxLines: 2 }))).toBe(LINES_PER_KIND - 4);
@@ -37,7 +37,7 @@ describe('a count of lines', () => {
     ['code', { ...KIND, code: 'B' }],
     ['status', { ...KIND, status: 503 }],
   ])('treats lines with another %s as another kind', (_what, other) => {
-    const count = lineCount();
+    const count = lineCounter();
     admitted(LINES_PER_KIND + 1, () => count.admits(KIND));
     expect(count.admits(other)).toBe(true);
     expect(count.suppressed()).toEqual([{ ...KIND, suppressed: 1 }]);

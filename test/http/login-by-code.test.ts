@@ -7,7 +7,7 @@ import { claimMessages, messagesOf } from '../../src/application/storage/outbox.
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { deliver, eventsOf, mailedCode } from '../support/http/account.ts';
-import { cookieAttributes, opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { cookieAttributes, decode, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -56,7 +56,7 @@ describe('a code by mail', () => {
     const { person, cookie, code } = await asked(account);
     const response = await confirm(cookie, `${code.slice(0, 4)} ${code.slice(4)}`).expect(200);
     expect(response.body.data.user).toMatchObject({ username: person.username });
-    expect(opened(response.body.data.accessToken).claims).toMatchObject({ amr: ['mca'], acr: 'aal1' });
+    expect(decode(response.body.data.accessToken).claims).toMatchObject({ amr: ['mca'], acr: 'aal1' });
     expect(cookieAttributes(setCookieOf(response))).toMatchObject({ 'Max-Age': '0' });
     await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
   });
@@ -216,7 +216,7 @@ it('a code by mail finishes the log-in on a new device, and the next one needs n
   const finish = (body: object) => wary.http.post('/auth/login/second-factor').set('Cookie', cookie).send(body);
   await finish({ code: '123456' }).expect(401);
   const finished = await finish({ mailCode }).expect(200);
-  expect(opened(finished.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'mca'], acr: 'aal1' });
+  expect(decode(finished.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'mca'], acr: 'aal1' });
   expect(JSON.stringify(wary.logs)).not.toContain(mailCode);
   await logIn(cookiePair(cookieIn(finished, 'remembered_device'))).expect(200);
 });

@@ -9,7 +9,7 @@ import { extendCatalog, ownEntry } from '../../src/domain/errors/own-errors.ts';
 import type { Overrides } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { migrate, open as openUseCases } from '../../src/infrastructure/open.ts';
-import { heldFrom } from '../support/http/auth-http.ts';
+import { tokensOf } from '../support/http/auth-http.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { stageApp } from '../support/http/stage-app.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -45,7 +45,7 @@ const open = (name: string, path: Route['path'], handler: () => null = () => nul
 
 const person = aPerson();
 const service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });
-const token = heldFrom(await service.http.post('/auth/register').send(person).expect(201)).accessToken;
+const token = tokensOf(await service.http.post('/auth/register').send(person).expect(201)).accessToken;
 
 describe('routes of an application', () => {
   const get = (id: string) => service.http.get(`/orders/${id}`).set('Authorization', `Bearer ${token}`);

@@ -4,8 +4,8 @@ import { BASE32 } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
 import { anId } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { eventsOf, invitedPerson, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { eventsOf, invitedPerson, mailedCode, messagesTo, storeLink } from '../support/http/account.ts';
+import { refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -58,7 +58,7 @@ describe('an imported user whose address nobody has proven', () => {
 
   it('keeps the app when the address is proven by a reset', async () => {
     const { id: userId, email } = await imported();
-    const token = await sentLink(service, { userId, purpose: 'password-reset', email });
+    const token = await storeLink(service, { userId, purpose: 'password-reset', email });
     const newPassword = 'the battery of the owner';
     await service.http.post('/auth/password-reset/confirm').send({ token, newPassword }).expect(200);
     const { body } = await service.http.post('/auth/login').send({ account: email, password: newPassword }).expect(401);
@@ -73,7 +73,7 @@ describe('an imported user whose address nobody has proven', () => {
       .send({ ...aPerson(), email })
       .expect(202);
     expect(await service.ports.users.findById(userId)).toMatchObject({ passwordHash, passwordChangedAt: 0 });
-    const token = await sentLink(service, { userId, purpose: 'not-me', email });
+    const token = await storeLink(service, { userId, purpose: 'not-me', email });
     await service.http.post('/auth/email-verification/not-me').send({ token }).expect(400);
   });
 });
@@ -84,7 +84,7 @@ it('who proves the address with a code in a session of the account loses nothing
   const pending = started.get('Set-Cookie')?.[0]?.split(';')[0];
   const code = await mailedCode(service, mailer, person.email);
   const confirming = service.http.post('/auth/login/code/confirm').set('Cookie', `${pending}; ${cookie}`);
-  heldFrom(await confirming.send({ code }).expect(200));
+  tokensOf(await confirming.send({ code }).expect(200));
   expect(await service.ports.users.findByEmail(person.email)).toMatchObject({ emailVerifiedAt: clock.now() });
   await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
 });

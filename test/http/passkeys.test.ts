@@ -9,7 +9,7 @@ import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.
 import { type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
 import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { decode, refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -183,14 +183,14 @@ describe('changing passkeys', () => {
 });
 
 describe('POST /auth/passkey', () => {
-  const claims = (token: string) => opened(token).claims;
+  const claims = (token: string) => decode(token).claims;
 
   it('opens a session of two factors, if the device has verified its user', async () => {
     const { user, key, me } = await enrolled();
     const { body, ...response } = await logIn(key.get(await loginOptions())).expect(200);
     expect(body.data.user).toEqual(user);
     expect(claims(body.data.accessToken)).toMatchObject({ sub: user.id, amr: ['pop', 'user', 'mfa'], acr: 'aal2' });
-    const cookie = heldFrom({ body, ...response, headers: response.headers } as never);
+    const cookie = tokensOf({ body, ...response, headers: response.headers } as never);
     await refreshWith(service, cookie.cookie).expect(200);
     expect(await me.passkeys()).toMatchObject([{ lastUsedAt: new Date(clock.now()).toISOString() }]);
   });

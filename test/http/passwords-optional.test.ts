@@ -5,7 +5,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { anIdentity } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
-import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { addPasskey, requestsWith } from '../support/http/factors.ts';
 import { registeredVisitor, type Visitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
@@ -23,7 +23,7 @@ const register = (body: object, { http } = service) => http.post('/auth/register
 const newUser = async () => {
   const { email } = aPerson();
   const response = await register({ email }).expect(201);
-  return { email, user: response.body.data.user, ...heldFrom(response) };
+  return { email, user: response.body.data.user, ...tokensOf(response) };
 };
 const send = (accessToken: string, method: 'put' | 'post' | 'delete', path: string, body: object, at = service) =>
   at.http[method](path).set('Authorization', `Bearer ${accessToken}`).send(body);
@@ -114,7 +114,7 @@ describe('a user without a password', () => {
   it.each(CHANGES)('needs another one for %s %s than to log in', async (method, path, status) => {
     const { email } = await newUser();
     clock.advance(6 * MINUTE);
-    const { accessToken } = heldFrom(await sendCode(email));
+    const { accessToken } = tokensOf(await sendCode(email));
     expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca'] });
     const body = { email: aPerson().email };
     const ofLogin = { ...body, code: await mailedCode(service, mailer, email) };
@@ -133,7 +133,7 @@ describe('a user without a password', () => {
     expect(await makePasskey(proven)).not.toHaveProperty('recoveryCodes');
 
     const [code, other] = recoveryCodes;
-    const { accessToken } = heldFrom(await logIn(ada.email, ` ${code.toLowerCase()} `).expect(200));
+    const { accessToken } = tokensOf(await logIn(ada.email, ` ${code.toLowerCase()} `).expect(200));
     expect(decodeJwt(accessToken)).toMatchObject({ amr: ['otp'], acr: 'aal1' });
     expect((await logIn(ada.email, code).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
     await logIn(proven.email, other).expect(401);
@@ -168,7 +168,7 @@ describe('a user without a password', () => {
     const ada = await newUser();
     const { recoveryCodes } = await makePasskey(ada);
     let last = ada.accessToken;
-    for (const code of recoveryCodes) last = heldFrom(await logIn(ada.email, code).expect(200)).accessToken;
+    for (const code of recoveryCodes) last = tokensOf(await logIn(ada.email, code).expect(200)).accessToken;
     expect((await makePasskey({ accessToken: last })).recoveryCodes).toHaveLength(10);
   });
 

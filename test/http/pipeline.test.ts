@@ -46,7 +46,7 @@ describe('the order of the stages', () => {
     await traced(({ stage, way, ctx }) => way === 'in' && timed.set(stage, ctx.state.startedAt !== undefined))
       .get('/probe')
       .expect(200);
-    const from = ORDER.indexOf('timing');
+    const from = ORDER.indexOf('startTiming');
     expect([...timed]).toEqual(ORDER.map((stage, index) => [stage, index > from]));
   });
 });

@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
 import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { NO_PASSWORD } from '../../src/domain/password.ts';
-import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, hasher, refreshCookieOf, startService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import {
@@ -408,7 +408,7 @@ describe('what is no log-in', () => {
     await service.http.get('/auth/clear-cookie').set('Cookie', jar.join('; ')).expect(200);
     await comeBack({ path, cookies: jar }).expect(401);
     const own = await start({ ...environment(), ACCOUNT_PAGES: 'off' });
-    const { cookie } = heldFrom(await own.http.post('/auth/register').send(aPerson()).expect(201));
+    const { cookie } = tokensOf(await own.http.post('/auth/register').send(aPerson()).expect(201));
     await comeBack({ path, cookies: [cookie] }, own).expect(401);
   });
 });

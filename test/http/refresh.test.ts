@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { SECOND } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import {
-  heldFrom,
-  opened,
+  decode,
+  forged,
   refreshWith,
   servicesOverOneDatabase,
   signUp,
-  tampered,
   tokenIn,
+  tokensOf,
 } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
@@ -29,7 +29,7 @@ const expectRefused = (response: Response): void => {
 
 /** Refreshes, and expects success. @returns the cookie of the response. */
 const rotate = async (cookie: string, at: TestService = service): Promise<string> =>
-  heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
+  tokensOf(await refreshWith(at, cookie).expect(200)).cookie;
 
 it.each([
   ['text/plain', '{ no json'],
@@ -48,7 +48,7 @@ describe('a refresh token that is refused', () => {
       await service.http.post('/auth/refresh-token'),
       await refreshWith(service, 'refresh_token=garbage'),
       await refreshWith(service, cookie),
-      await refreshWith(service, tampered(next)),
+      await refreshWith(service, forged(next)),
     ].map(({ status, body: { timestamp: _time, context: _context, ...body } }) => ({ status, body }));
     for (const response of responses) expect(response).toStrictEqual(responses[0]);
   });
@@ -64,7 +64,7 @@ it.each([
   const next = await rotate(cookie, other);
   time.set(NOW + race);
   expectRefused(await refreshWith(other, cookie));
-  const { header, claims } = opened(tokenIn(next));
+  const { header, claims } = decode(tokenIn(next));
   const key = { id: String(header.sid), userId: String(claims.sub) };
   expect(await other.ports.sessions.find(key)).not.toBeNull();
   time.set(NOW + theft);

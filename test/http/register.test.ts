@@ -1,7 +1,7 @@
 // Proves SPEC 2.11, 3.1, 4.1, 11.1, 11.2, 11.3, 11.5, 13.2, 13.4, 13.7, 14.2, 14.3, 14.4, 14.5, 14.6, 14.7, 14.8, 14.9, 14.10, 24.7, 24.8
 // Proves ASVS 3.3.4, 6.2.1; bcp-1
 import { describe, expect, it } from 'vitest';
-import { cookieAttributes, opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { cookieAttributes, decode, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, refreshCookieOf } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -42,7 +42,7 @@ it('both tokens live as long as the configuration says', async () => {
     [accessToken, 90],
     [tokenIn(cookie), 30 * 24 * 3_600],
   ] as const) {
-    const { iat = 0, exp } = opened(token).claims;
+    const { iat = 0, exp } = decode(token).claims;
     expect(exp).toBe(iat + lifetime);
   }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventsOf, sentLink } from '../support/http/account.ts';
+import { eventsOf, storeLink } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -64,7 +64,7 @@ describe('a change of the email', () => {
     await change(personAt('example.com').email).expect(202);
 
     const outside = personAt('example.net').email;
-    const token = await sentLink(service, { userId: user.id, purpose: 'email-change', email: outside });
+    const token = await storeLink(service, { userId: user.id, purpose: 'email-change', email: outside });
     const confirmation = { token, password: person.password };
     const late = await service.http.post('/auth/email-change/confirm').send(confirmation);
     expect([late.status, late.body.code]).toEqual(REFUSED);
@@ -74,10 +74,10 @@ describe('a change of the email', () => {
   it('can be undone by the owner of a former address outside of them', async () => {
     const { person, user } = await signUp(open, personAt('example.net'));
     const email = personAt('example.com').email;
-    const token = await sentLink(open, { userId: user.id, purpose: 'email-change', email });
+    const token = await storeLink(open, { userId: user.id, purpose: 'email-change', email });
     await open.http.post('/auth/email-change/confirm').send({ token, password: person.password }).expect(200);
     const undo = { userId: user.id, purpose: 'email-change-undo', email: person.email } as const;
-    const body = { token: await sentLink(open, undo) };
+    const body = { token: await storeLink(open, undo) };
     await (await start(DOMAINS)).http.post('/auth/email-change/undo').send(body).expect(200);
     expect(await open.ports.users.findById(user.id)).toMatchObject({ email: person.email });
   });

@@ -5,7 +5,7 @@ import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { cookieAttributes, decode, servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 import { addApp, requestsWith } from '../support/http/factors.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -76,7 +76,7 @@ describe('a remembered device', () => {
     const ada = await enrolled();
     const { device } = await logInWithCode(ada, { remember: true });
     const { accessToken } = (await logIn(ada.person, [device]).expect(200)).body.data;
-    expect(opened(accessToken).claims).toMatchObject({ amr: ['pwd'], acr: 'aal1' });
+    expect(decode(accessToken).claims).toMatchObject({ amr: ['pwd'], acr: 'aal1' });
     const me = as(accessToken);
     const response = await me('get', '/users/me/factors').expect(401);
     expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
@@ -115,7 +115,7 @@ describe('a remembered device', () => {
       .send({ code: codeAt(ada.secret, clock.now()), remember: true })
       .expect(200);
     const device = pairOf(cookieOf(again.get('Set-Cookie'), 'remembered_device'));
-    expect(await listed(heldFrom(other).accessToken)).toHaveLength(2);
+    expect(await listed(tokensOf(other).accessToken)).toHaveLength(2);
     await logIn(ada.person, [former]).expect(401);
     await logIn(ada.person, [device]).expect(200);
   });

@@ -8,7 +8,7 @@ import { eventsOf } from '../../src/application/storage/events.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { decode, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { addApp, addPasskey, requestsWith } from '../support/http/factors.ts';
 import { aPerson } from '../support/http/service.ts';
 
@@ -60,7 +60,7 @@ describe('with SECOND_FACTOR=required', () => {
     const { body } = await show(pending, { ...now(secret), remember: true }).expect(200);
     expect(body.data.user.username).toBe(person.username);
     expect(new Set(body.data.recoveryCodes).size).toBe(10);
-    expect(opened(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
+    expect(decode(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
     const kinds = (await eventsOf(service.ports.records, { userId: body.data.user.id, before: null, limit: 10 })).map(
       ({ kind }) => kind,
     );

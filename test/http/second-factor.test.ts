@@ -10,7 +10,7 @@ import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { cookieAttributes, decode, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { addApp, addPasskey, requestsWith } from '../support/http/factors.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -151,7 +151,7 @@ describe('a log-in of a user with a second factor', () => {
     const [first, second] = [await pendingOf(person), await pendingOf(person)];
     const code = codeAt(secret, clock.now());
     const response = await show(first.cookie, { code }).expect(200);
-    expect(opened(response.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
+    expect(decode(response.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
     const names = (response.get('Set-Cookie') ?? []).map((each) => each.split('=')[0]);
     expect(names.toSorted()).toEqual(['login_pending', 'refresh_token']);
     expect((await show(second.cookie, { code }).expect(401)).body).toMatchObject(refused);
@@ -189,7 +189,7 @@ describe('a log-in of a user with a second factor', () => {
     expect(wrong.body.code).toBe('AUTH_PASSKEY_INVALID');
     const credential = key.get(passkey, { isUserVerified: false });
     const { body } = await show(cookie, { credential }).expect(200);
-    expect(opened(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'aal2' });
+    expect(decode(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'aal2' });
   });
 
   it('needs the cookie: a forged or a missing one, and that of a session, open nothing', async () => {

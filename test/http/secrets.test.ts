@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { forged, refreshWith, servicesOverOneDatabase, tokenIn, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
 /** Passwords that occur nowhere else, so that a text search finds only a leak. */
@@ -36,7 +36,7 @@ const requestEverything = async (service: TestService) => {
     return response;
   };
   const signedIn = async (sent: PromiseLike<Response>) => {
-    const held = heldFrom(await keep(sent));
+    const held = tokensOf(await keep(sent));
     for (const part of [held.accessToken, tokenIn(held.cookie)].flatMap(tokenParts)) secrets.add(part);
     return held;
   };
@@ -50,7 +50,7 @@ const requestEverything = async (service: TestService) => {
   await keep(post('/auth/login', { account: person.username, password: WRONG }));
   await keep(post('/auth/login', { account: 'nobody', password: WRONG }));
   await keep(me(`Bearer ${registered.accessToken}`));
-  await keep(me(`Bearer ${tampered(registered.accessToken)}`));
+  await keep(me(`Bearer ${forged(registered.accessToken)}`));
   await keep(me(`Bearer ${tokenIn(registered.cookie)}`));
   await keep(me(`Basic ${Buffer.from(`ada:${WRONG}`).toString('base64')}`));
   await keep(http.get('/auth/session').set('Authorization', `Bearer ${registered.accessToken}`));
@@ -59,7 +59,7 @@ const requestEverything = async (service: TestService) => {
   await keep(refreshWith(service, registered.cookie));
   await signedIn(refreshWith(service, once.cookie));
   await keep(refreshWith(service, registered.cookie));
-  await keep(refreshWith(service, tampered(loggedIn.cookie)));
+  await keep(refreshWith(service, forged(loggedIn.cookie)));
   await keep(refreshWith(service, `refresh_token=${loggedIn.accessToken}`));
   await keep(http.get('/auth/clear-cookie').set('Cookie', loggedIn.cookie));
   await keep(refreshWith(service, loggedIn.cookie));

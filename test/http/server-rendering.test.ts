@@ -7,12 +7,12 @@ import { eventsOf } from '../support/http/account.ts';
 import { ALL_ROUTES, PAGE_SERVER } from '../support/http/all-routes.ts';
 import {
   cookieAttributes,
-  heldFrom,
-  opened,
+  decode,
   refreshWith,
   servicesOverOneDatabase,
   signUp,
   tokenIn,
+  tokensOf,
 } from '../support/http/auth-http.ts';
 import { boundUser } from '../support/http/bound-user.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
@@ -49,7 +49,7 @@ describe('the cookie of the access token', () => {
     const person = aPerson();
     const registration = await service.http.post('/auth/register').send(person).expect(201);
     const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
-    const { cookie, accessToken } = heldFrom(login);
+    const { cookie, accessToken } = tokensOf(login);
     const refreshed = await refreshWith(service, cookie).expect(200);
     const change = { currentPassword: person.password, newPassword: 'battery staple horse' };
     const changed = await service.http
@@ -85,7 +85,7 @@ describe('the cookie of the access token', () => {
   it('is removed when the session ends that asks, and not with another one', async () => {
     const { person } = await signUp(service);
     const logIn = () => service.http.post('/auth/login').send({ account: person.username, password: person.password });
-    const second = heldFrom(await logIn().expect(200));
+    const second = tokensOf(await logIn().expect(200));
     const bearer = { Authorization: `Bearer ${second.accessToken}` };
     const list = (await service.http.get('/auth/sessions').set(bearer).expect(200)).body.data;
     const end = (current: boolean) => {
@@ -96,7 +96,7 @@ describe('the cookie of the access token', () => {
     const own = await end(true);
     expect(namesIn(own)).toEqual(['__Host-access_token']);
     expect(cookieAttributes(accessCookieIn(own))).toMatchObject({ 'Max-Age': '0', Path: '/' });
-    const third = heldFrom(await logIn().expect(200));
+    const third = tokensOf(await logIn().expect(200));
     const all = await service.http
       .delete('/auth/sessions')
       .set('Authorization', `Bearer ${third.accessToken}`)
@@ -147,7 +147,7 @@ describe('a navigation that continues', () => {
     expect(response.get('Location')).toBe(TO);
     expect(response.get('Cache-Control')).toBe('no-store');
     expect(namesIn(response)).toEqual(['refresh_token', '__Host-access_token']);
-    expect(opened(tokenIn(cookiePair(accessCookieIn(response)))).claims.sub).toBe(user.id);
+    expect(decode(tokenIn(cookiePair(accessCookieIn(response)))).claims.sub).toBe(user.id);
     // Another tab has lost the race.
     const late = await navigate(cookie).expect(303);
     expect([late.get('Location'), cookiesIn(late)]).toEqual([TO, []]);
@@ -173,7 +173,7 @@ describe('a navigation that continues', () => {
     const later = await navigate(next).expect(303);
     expect(later.get('Location')).toBe(TO);
     expect(namesIn(later)).toEqual(['__Host-access_token']);
-    expect(opened(tokenIn(cookiePair(accessCookieIn(later)))).claims.sub).toBe(user.id);
+    expect(decode(tokenIn(cookiePair(accessCookieIn(later)))).claims.sub).toBe(user.id);
     clock.advance(2 * SECOND);
     expect(namesIn(await navigate(next).expect(303))).toEqual(['refresh_token', '__Host-access_token']);
   });
@@ -181,7 +181,7 @@ describe('a navigation that continues', () => {
   it('that brings a stolen token of another session ends that one, also right after a renewal', async () => {
     const own = await signUp(service);
     const other = await signUp(service);
-    const otherNext = heldFrom(await refreshWith(service, other.cookie).expect(200));
+    const otherNext = tokensOf(await refreshWith(service, other.cookie).expect(200));
     clock.advance(11 * SECOND);
     const next = refreshCookieIn(await navigate(own.cookie).expect(303));
     await navigate(`${next}; ${other.cookie}`).expect(303);
@@ -225,7 +225,7 @@ describe('an access token for a page server', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => ask(cookie)));
     expect(tally(responses)).toEqual({ '200': 20 });
     for (const response of responses) {
-      expect(opened(response.body.data.accessToken).claims.sub).toBe(user.id);
+      expect(decode(response.body.data.accessToken).claims.sub).toBe(user.id);
       expect(cookiesIn(response)).toEqual([]);
     }
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toEqual(before);
@@ -236,7 +236,7 @@ describe('an access token for a page server', () => {
 
   it('is still made with a token that the browser has just rotated; later the token is stolen, and the session ends', async () => {
     const { cookie, user } = await signUp(service);
-    const next = heldFrom(await refreshWith(service, cookie).expect(200));
+    const next = tokensOf(await refreshWith(service, cookie).expect(200));
     clock.advance(9 * SECOND);
     await ask(cookie).expect(200);
     clock.advance(2 * SECOND);

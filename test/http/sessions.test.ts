@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { decode, refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '../support/http/auth-http.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();
@@ -13,7 +13,7 @@ type Held = { readonly accessToken: string; readonly cookie: string };
 
 /** Logs a user in on another device. */
 const logIn = async ({ email, password }: { email: string; password: string }, headers: Record<string, string> = {}) =>
-  heldFrom(await service.http.post('/auth/login').set(headers).send({ account: email, password }).expect(200));
+  tokensOf(await service.http.post('/auth/login').set(headers).send({ account: email, password }).expect(200));
 
 /** A user who is logged in on two devices. */
 const onTwoDevices = async () => {
@@ -24,7 +24,7 @@ const onTwoDevices = async () => {
 const as = (method: 'get' | 'delete', path: string, { accessToken }: Held) =>
   service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
 const list = async (held: Held) => (await as('get', '/auth/sessions', held).expect(200)).body.data;
-const sessionOf = ({ accessToken }: Held) => String(opened(accessToken).header.sid);
+const sessionOf = ({ accessToken }: Held) => String(decode(accessToken).header.sid);
 const refreshes = async ({ cookie }: Held, headers = {}) =>
   (await refreshWith(service, cookie).set(headers)).status === 200;
 
@@ -94,7 +94,7 @@ describe('DELETE /auth/sessions', () => {
   it('opens another one for the caller with except=current', async () => {
     const { ada, phone } = await onTwoDevices();
     const response = await as('delete', '/auth/sessions?except=current', ada).set('Cookie', ada.cookie).expect(200);
-    const opened = heldFrom(response);
+    const opened = tokensOf(response);
     expect(await list(opened)).toMatchObject([{ id: sessionOf(opened), current: true }]);
     expect([await refreshes(ada), await refreshes(phone), await refreshes(opened)]).toEqual([false, false, true]);
   });

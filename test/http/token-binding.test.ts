@@ -2,7 +2,7 @@
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { decode, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { boundUser } from '../support/http/bound-user.ts';
 import { cookiePair } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
@@ -45,14 +45,14 @@ describe('an access token', () => {
     const put = await headersFor({ of: bound, htm: 'PUT', htu: `${BASE_URL}/users/me/password` });
     const changed = await service.http.put('/users/me/password').set(put).send(change);
     for (const token of [accessToken, ...[refreshed, stepped, changed].map(({ body }) => body.data.accessToken)])
-      expect(opened(token).claims.cnf).toEqual({ jkt: key.thumbprint });
+      expect(decode(token).claims.cnf).toEqual({ jkt: key.thumbprint });
   });
 
   it('of another session, or without JWT_BINDING, is a Bearer token as before', async () => {
     const { accessToken } = await signUp(service);
     const bound = await boundUser(await startWith({}));
     for (const token of [accessToken, bound.accessToken]) {
-      expect(opened(token).claims).not.toHaveProperty('cnf');
+      expect(decode(token).claims).not.toHaveProperty('cnf');
       await ask(bearer(token)).expect(200);
     }
     expect(told(await ask(await headersFor({ of: bound })))).toEqual(REFUSED);
@@ -61,8 +61,8 @@ describe('an access token', () => {
   it('of the cookie is bound to nothing: a navigation has no proof', async () => {
     const { response, accessToken, user } = await boundUser(await startWith({ ...ON, ACCESS_COOKIE: 'true' }));
     const cookie = response.get('Set-Cookie')?.find((line) => /^(?:__Host-)?access_token=/.test(line));
-    expect(opened(accessToken).claims).toHaveProperty('cnf');
-    const { claims } = opened(tokenIn(cookiePair(cookie)));
+    expect(decode(accessToken).claims).toHaveProperty('cnf');
+    const { claims } = decode(tokenIn(cookiePair(cookie)));
     expect([claims.sub, claims.cnf]).toEqual([user.id, undefined]);
   });
 });
@@ -127,7 +127,7 @@ describe('GET /auth/gateway', () => {
 
   it('wants a proof for the request that the gateway asks about', async () => {
     const { status, headers } = await ask({ ...(await headersFor(OF_API)), ...ASKED }, '/auth/gateway');
-    const session = opened(ada.accessToken).header.sid;
+    const session = decode(ada.accessToken).header.sid;
     expect([status, headers['x-user-id'], headers['x-session-id']]).toEqual([200, ada.user.id, session]);
   });
 

@@ -7,7 +7,7 @@ import { createAccount } from '../../src/application/accounts/operate-accounts.t
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { UNKNOWN_PASSWORD } from '../../src/domain/password.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
-import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { decode, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 
 const { start } = servicesOverOneDatabase();
 const { privateKey } = generateKeyPairSync('ed25519');
@@ -117,7 +117,7 @@ describe('a user who was imported without a hash', () => {
       service.http.post('/auth/step-up').set('Authorization', `Bearer ${accessToken}`).send({ password });
     await send('wrong').expect(401);
     const { body } = await send('old password').expect(200);
-    expect(opened(body.data.accessToken).claims.sub).toBe(user.id);
+    expect(decode(body.data.accessToken).claims.sub).toBe(user.id);
   });
 
   it('keeps logging in with a password that is too long to be stored, until it is changed', async () => {

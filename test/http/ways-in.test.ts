@@ -12,8 +12,8 @@ import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../support/oidc/provider.ts';
-import { ACTIONS, MOMENTS } from '../support/ways-in/acts.ts';
-import { FORMER_PASSWORD, type Held, WAYS } from '../support/ways-in/ways.ts';
+import { ACTIONS, INTRUSIONS } from '../support/ways-in/acts.ts';
+import { FORMER_PASSWORD, type HeldWay, WAYS } from '../support/ways-in/ways.ts';
 import { type OwnedAccount, ownedAccount } from '../support/ways-in/world.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -88,7 +88,7 @@ const WALKS = WAYS_IN.flatMap((way) =>
     if (has(IS_THE_ACT, way, act)) return [];
     const enabled: Walk[] = act === 'disabled' ? [{ way, act, order: 'enabled', mine: false }] : [];
     const since: Walk[] =
-      MOMENTS[act] === undefined || UNPROVEN.includes(way) ? [] : [{ way, act, order: 'since', mine: false }];
+      INTRUSIONS[act] === undefined || UNPROVEN.includes(way) ? [] : [{ way, act, order: 'since', mine: false }];
     // A link for an address that nobody has proven is not made for one that somebody has; and a deleted account has none.
     const isOver =
       act === 'account-deleted' || act === 'disabled' || UNPROVEN.includes(way) || has(NOT_AFTER, way, act);
@@ -113,7 +113,7 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
     clock.advance(EIGHT_DAYS);
     expect(await world.enter()).toBe(true);
   }
-  await MOMENTS[act]?.(world);
+  await INTRUSIONS[act]?.(world);
   if (order === 'since') held = await add();
   if (act === 'way-removed') await held?.remove?.();
   else await ACTIONS[act](world, mine);
@@ -129,7 +129,7 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
 };
 
 /** What the link of an undo in the oldest mail to the former address leaves of the passkeys that were added. */
-const leftByUndo = async (world: OwnedAccount, undo: 'email-change' | 'factors', keys: readonly Held[]) => {
+const leftByUndo = async (world: OwnedAccount, undo: 'email-change' | 'factors', keys: readonly HeldWay[]) => {
   const token = await world.tokenIn(world.account.mailbox, `${undo}-undo`);
   await world.confirmLink(`/auth/${undo}/undo`, token).expect(200);
   return Promise.all(keys.map(({ works }) => works()));

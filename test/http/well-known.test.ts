@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { closedServices } from '../support/http/account.ts';
+import { serviceStarter } from '../support/http/account.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 const PASSWORD = '/.well-known/change-password';
 const PASSKEYS = '/.well-known/passkey-endpoints';
 const BASE_URL = 'https://auth.example.org/tandem';

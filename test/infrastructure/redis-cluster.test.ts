@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
 import { openOptionalRedis, openRedis } from '../../src/adapters/redis/open.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
-import { atEnd } from '../support/closing.ts';
+import { runAtEnd } from '../support/closing.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import { silentLogger as logger } from '../support/silent-logger.ts';
@@ -21,7 +21,7 @@ const startClusterOfOne = async () => {
   const node = new Redis(server.url);
   await node.cluster('ADDSLOTSRANGE', 0, 16_383);
   await vi.waitFor(async () => expect(await node.cluster('INFO')).toContain('cluster_state:ok'), CONNECTING);
-  atEnd(() => node.disconnect());
+  runAtEnd(() => node.disconnect());
   return { url: server.url, node, server };
 };
 

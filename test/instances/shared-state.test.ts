@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { heldFrom, opened, tokenIn } from '../support/http/auth-http.ts';
-import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
+import { decode, tokenIn, tokensOf } from '../support/http/auth-http.ts';
+import { answersThatDiffer, ORIGIN } from '../support/http/page-visitor.ts';
 import { aPerson, currentUserOf } from '../support/http/service.ts';
 import { CLOCKS_APART, canShare, twoInstances } from '../support/processes/instances.ts';
 
@@ -29,8 +29,8 @@ describe.runIf(canShare())('two instances over one database, one 5 min behind an
     const times = [];
     for (const instance of [0, 1]) {
       const response = await register(instance, aPerson()).expect(201);
-      const { accessToken, cookie } = heldFrom(response);
-      for (const token of [accessToken, tokenIn(cookie)]) times.push((opened(token).claims.iat ?? 0) * 1_000);
+      const { accessToken, cookie } = tokensOf(response);
+      for (const token of [accessToken, tokenIn(cookie)]) times.push((decode(token).claims.iat ?? 0) * 1_000);
       times.push(Date.parse(response.body.timestamp), Date.parse(response.body.data.user.createdAt));
     }
     expect(Math.max(...times) - Math.min(...times)).toBeLessThan(AGREE);
@@ -39,20 +39,20 @@ describe.runIf(canShare())('two instances over one database, one 5 min behind an
   it('share users and sessions, take each other’s tokens, and rotate each refresh token once', async () => {
     const person = aPerson();
     const registered = await register(0, person).expect(201);
-    const first = heldFrom(registered);
+    const first = tokensOf(registered);
     const { body } = await me(1, first.accessToken).expect(200);
     expect(body.data).toEqual(currentUserOf(registered.body.data.user));
     const login = { account: person.email, password: person.password };
     await at(1).http.post('/auth/login').send(login).expect(200);
-    const second = heldFrom(await refresh(1, first.cookie).expect(200));
+    const second = tokensOf(await refresh(1, first.cookie).expect(200));
     await me(0, second.accessToken).expect(200);
     await refresh(0, first.cookie).expect(401);
-    const third = heldFrom(await refresh(0, second.cookie).expect(200));
+    const third = tokensOf(await refresh(0, second.cookie).expect(200));
     await at(1).http.get('/auth/clear-cookie').set('Cookie', third.cookie).expect(200);
     await refresh(0, third.cookie).expect(401);
   });
 
   it('give a form that is sent to both one answer', async () => {
-    expect(await whileShared(() => sentTwice([at(0).url, at(1).url], 20))).toEqual([]);
+    expect(await whileShared(() => answersThatDiffer([at(0).url, at(1).url], 20))).toEqual([]);
   });
 });

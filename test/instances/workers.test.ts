@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
-import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
+import { answersThatDiffer, ORIGIN } from '../support/http/page-visitor.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -81,7 +81,7 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
   });
 
   it('gives a form that is sent to two workers one answer', async () => {
-    expect(await sentTwice([service.url, service.url], 8)).toEqual([]);
+    expect(await answersThatDiffer([service.url, service.url], 8)).toEqual([]);
   });
 
   it('has a back office in each worker, and accepts an assertion in one of them', async () => {

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson } from '../support/http/service.ts';
 import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
-import { runHere, runThere, smallFiles, spawnCommand } from '../support/processes/commands.ts';
+import { runHere, runSpawned, smallFiles, spawnCommand } from '../support/processes/commands.ts';
 import { runService } from '../support/processes/process.ts';
 import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { fill } from '../support/records/sample-rows.ts';
@@ -114,9 +114,9 @@ describe('data backup and restore', () => {
     mkdirSync(place);
     const stopped = { status: 1, stderr: expect.stringMatching(/EFBIG|disk/) };
     const backup = ['data', 'backup', join(place, 'one.gz')];
-    expect(await runThere(backup, { DATA_DIR: dataDir }, smallFiles(500))).toMatchObject(stopped);
+    expect(await runSpawned(backup, { DATA_DIR: dataDir }, smallFiles(500))).toMatchObject(stopped);
     expect((await data(['backup', file], dataDir)).status).toBe(0);
-    expect(await runThere(['data', 'restore', file], { DATA_DIR: full }, smallFiles(500))).toMatchObject(stopped);
+    expect(await runSpawned(['data', 'restore', file], { DATA_DIR: full }, smallFiles(500))).toMatchObject(stopped);
     expect([readdirSync(place), existsSync(full)]).toEqual([[], false]);
   });
 
@@ -124,7 +124,7 @@ describe('data backup and restore', () => {
     const [file, dataDir] = [newPath('a.sqlite'), newPath('data')];
     const env = { DATA_DIR: dataDir, DATABASE_URL: `sqlite:${file}` };
     const fromPipe = ['/bin/bash', '-c', `cat '${small.backup}' | "$@"`, 'bash'];
-    expect((await runThere(['data', 'restore', '/dev/stdin', '--without-keys'], env, fromPipe)).status).toBe(0);
+    expect((await runSpawned(['data', 'restore', '/dev/stdin', '--without-keys'], env, fromPipe)).status).toBe(0);
     const isThere = [file, fileIn(dataDir), join(dataDir, 'keys')].map((path) => existsSync(path));
     expect(isThere).toEqual([true, false, false]);
     expect((await runHere(['data', 'backup', newPath('again.gz')], env)).status).toBe(0);

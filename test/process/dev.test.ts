@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
-import { endWithUs } from '../support/servers/keeper.ts';
+import { killAtExit } from '../support/servers/keeper.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Only catches a hang. */
@@ -27,7 +27,7 @@ it('npm run dev restarts the service when .env changes', async () => {
     env: { PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  endWithUs(child);
+  killAtExit(child);
   onTestFinished(async () => {
     child.kill();
     await once(child, 'close');

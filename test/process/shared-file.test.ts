@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { heldFrom } from '../support/http/auth-http.ts';
+import { tokensOf } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp, type Http } from '../support/openapi/documented-http.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
@@ -47,7 +47,7 @@ describe('two services on one file', () => {
   });
 
   it('read while another process writes, and write when it has ended', async () => {
-    const { accessToken } = heldFrom(await register(0, aPerson()).expect(201));
+    const { accessToken } = tokensOf(await register(0, aPerson()).expect(201));
     const writing = write();
     const registering = register(1, aPerson()).then((response) => response);
     for (const number of [0, 1])
@@ -57,7 +57,7 @@ describe('two services on one file', () => {
   });
 
   it('respond with a retryable error before the request times out, if another process writes all the time', async () => {
-    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    const { cookie } = tokensOf(await register(0, aPerson()).expect(201));
     const writing = write();
     try {
       const responses = await Promise.all([register(0, aPerson()), refresh(1, cookie)]);

@@ -7,7 +7,7 @@ import { EVENTS_KEPT } from '../../src/domain/event.ts';
 import { anEvent, aUser } from '../support/builders.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
-import { runHere, runThere, spawnCommand } from '../support/processes/commands.ts';
+import { runHere, runSpawned, spawnCommand } from '../support/processes/commands.ts';
 import { runService } from '../support/processes/process.ts';
 import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -20,7 +20,7 @@ it('what npm run users changes beside the service is in its audit log, once', as
   const ada = aPerson();
   const service = await runService(env);
   await documentedHttp(service.url).post('/auth/register').send(ada).expect(201);
-  const link = await runThere(['users', 'reset-link', ada.email, '--hand-over'], env);
+  const link = await runSpawned(['users', 'reset-link', ada.email, '--hand-over'], env);
   const [, token = ''] = /#token=([\w-]{43})/.exec(link.stdout) ?? [];
   expect(token).not.toBe('');
   expect(JSON.parse(link.stderr)).toMatchObject({ msg: 'account event', kind: 'password-link-handed-over' });
@@ -62,7 +62,7 @@ describe('the output of npm run users', () => {
     await fill();
     const RANGE = ['--since', '2020-01-01'];
     for (const args of [['export'], ['events', ...RANGE, '--json']]) {
-      const { status, stdout } = await runThere(['users', ...args, user.id], env);
+      const { status, stdout } = await runSpawned(['users', ...args, user.id], env);
       expect([status, JSON.parse(stdout).events.length]).toStrictEqual([0, EVENTS_KEPT]);
     }
     const { child, stderr, outcome } = spawnCommand(['users', 'export', user.id], env);
@@ -70,16 +70,16 @@ describe('the output of npm run users', () => {
     expect([await outcome, stderr]).toStrictEqual([{ code: 0, signal: null }, []]);
     if (!existsSync('/dev/full')) return;
     const full = ['/bin/sh', '-c', 'exec "$@" >/dev/full', 'sh'];
-    expect(await runThere(['users', 'export', user.id], env, full)).toMatchObject({
+    expect(await runSpawned(['users', 'export', user.id], env, full)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/^The output could not be written: ENOSPC/),
     });
     // For the doctor, 1 is an installation with a problem.
-    expect(await runThere(['doctor'], env, full)).toMatchObject({ status: 2 });
+    expect(await runSpawned(['doctor'], env, full)).toMatchObject({ status: 2 });
   });
 
   it('reports invalid arguments to programs, too', async () => {
-    const { status, stdout } = await runThere(['users', 'find', '--json']);
+    const { status, stdout } = await runSpawned(['users', 'find', '--json']);
     const error = { code: 'arguments', message: 'Expected: npx tandem users find USER [--json]' };
     expect([status, JSON.parse(stdout)]).toStrictEqual([2, { error }]);
   });

@@ -9,8 +9,9 @@ import { facts } from './world.ts';
 /** A simulated browser without its tabs: cookies, storage, the sleep of its machine, and its network connection (`line`) to the service. */
 
 export type Browser = ReturnType<typeof openBrowser>;
-/** `goOn` carries out what has waited while nothing could happen. */
+/** `goOn` runs the callbacks that have waited while the tab was frozen or the machine asleep. */
 type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
+/** `happens` sends an event to the page. */
 export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
 
 /** `slowest`: milliseconds of one way at most. The others: how often a request is lost, has no answer, or arrives twice, and how often IndexedDB fails. */

@@ -20,10 +20,6 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   'factors-undone': [...OF_BROWSERS, ...OF_ADDRESS],
   disabled: OF_BROWSERS,
 };
-/** The events that are delivered to webhooks. */
-const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
-/** Reasons for the end of sessions that the list of ended sessions does not name. */
-const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 const { rows, watch } = database;
 const added = (changes: readonly Change[], table: TableName) =>
@@ -48,11 +44,11 @@ const onEvent = (kinds: readonly string[], rule: Rule, check: Check): void =>
     kinds.includes(String(event.kind)) && userOf(event) ? check(event, ...more) : undefined,
   );
 
-onEvent(TOLD, 'webhooks come at least once', ({ id }, changes) =>
+onEvent([...Object.keys(ENDS), 'session-ended', 'enabled'], 'webhooks come at least once', ({ id }, changes) =>
   added(changes, 'deliveries').some(({ event }) => (event as Row).id === id),
 );
 onEvent(['disabled', 'session-ended'], 'the list of ended sessions names each', (event, changes) => {
-  if (UNLISTED.includes(event.reason)) return undefined;
+  if (event.reason === 'expired' || event.reason === 'replaced') return undefined;
   const { userId, sessionId } = event;
   const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
   // After the end of all sessions of all users, one row of `massEndings` stands for all of them.

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { MUTANTS, mutated } from './mutants.ts';
 
-/** In a process of its own, which has another time and another chance. @throws Error with the violations, if there are any */
+/** Runs the simulation in a process of its own, since it replaces time and chance there. @throws Error with the violations, if there are any */
 const simulate = async (seeds: string): Promise<string> => {
   const command = ['test/simulation/main.ts', '--days', '0.1', '--seeds', seeds];
   return (await promisify(execFile)(process.execPath, command, { cwd: ROOT })).stdout;

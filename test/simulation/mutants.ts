@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
-/** Faults that are planted one at a time: each has to break a rule within the seeds 20 to 52. */
+/** Faults that are planted in the service one at a time. Each of them has to break a rule within the seeds 20 to 52. */
 export const MUTANTS = [...readText('test/simulation/mutants.txt').matchAll(/^(.*) :: (.*) :: (.*) :: ?(.*)$/gm)].map(
   ([, name = '', file = '', text = '', by = '']) => ({ name, file: `src/${file}`, text, by }),
 );

@@ -1,4 +1,4 @@
-import { perform } from '../../src/adapters/http/routes/back-office/act.ts';
+import { performAct } from '../../src/adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
@@ -18,7 +18,7 @@ const ALL = [...(Object.keys(ACTS) as Name[]), 'disable-user', 'set-email', 'inv
 const act = async (name: Name, given: { readonly [member: string]: unknown; body?: object }) => {
   const instance = instances.find(({ line }) => !line.isDead);
   const deps = { ...instance?.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
-  const done = instance && perform(ACTS[name], deps as never, { body: {}, query: undefined, ...given }, NO_ORIGIN);
+  const done = instance && performAct(ACTS[name], deps as never, { body: {}, query: undefined, ...given }, NO_ORIGIN);
   const outcome = done?.catch(({ code }) => ({ code }));
   return Object(await Promise.race([outcome ?? { code: 'none is up' }, kernel.sleep(MINUTE)]));
 };

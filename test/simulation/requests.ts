@@ -19,7 +19,7 @@ export const claimsOf = (token = ''): Texts => partOf(token, 1) ?? {};
 export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
 export const tokenIn = (answer?: Answer | null): string | undefined => refreshTokenIn(answer?.cookies.join());
-/** `own`: the session of the cookie. `id`: that which asks. */
+/** The tokens of a request. `own` is the session of the cookie; `id` is the session that the request acts for. */
 export const tokensOf = ({ headers }: Asked) => {
   const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
   return { refresh, access, own: sessionOf(refresh), id: sessionOf(access ?? refresh) };

@@ -14,7 +14,7 @@ import { horizon, world } from './world.ts';
 
 /** Runs one world, from its beginning to the judgement at its end. */
 
-/** `days`: 0 for what the seed decides. */
+/** `days` is the length of the world, or 0 if the seed decides it. */
 export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly trace?: typeof story.trace };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 

@@ -21,14 +21,14 @@ import { facts, faultWithin, forgotSince, world } from './world.ts';
 
 /** Instances of the service with all stages of a request, and the servers that they share beside the database. */
 
-/** How often what is outside fails, and its replies are lost. */
+/** How often calls of other servers fail, or their replies are lost, from 0 to 1. */
 export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
 export const outside = perWorld((chance) => ({
   ...{ ...ALL_WELL, chance, stored: memoryCounts() },
-  /** What the receiver of webhooks has got: the last numbers of users, and ids by users and numbers. */
+  /** The receiver's latest `numbers` by user, and the `ids` of its events by user and number. */
   ...{ numbers: new Map<string, number>(), ids: new Map<string, string>() },
 }));
-/** @throws AppError of the only kind that a provider may throw; mail, webhooks and counts may throw any. */
+/** Calls another server. @throws AppError of the only kind that a provider may throw; mail, webhooks and counts may throw any error */
 const reach = async (what: keyof typeof ALL_WELL, slowest = 0): Promise<void> => {
   const { chance } = outside;
   if (slowest > 0) await kernel.sleep(chance.between(5, slowest));
@@ -88,7 +88,7 @@ const counts: Given['counts'] = {
   replace: (...given) => reach('counts').then(() => outside.stored.replace(...given)),
 };
 
-/** What instances share. */
+/** The configuration and the keys that all instances share. */
 export const deployment = perWorld(() => {
   const { APP_LINKS, ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
   const settings = {
@@ -104,9 +104,9 @@ export const deployment = perWorld(() => {
   return { settings, keys: testKeys() };
 });
 
-/** By the names of routes, which few settings change: they take long to make. */
+/** Checks by the names of an instance's routes. They take long to make, and few settings change the routes. */
 const checks = new Map<string, AnswerCheck>();
-/** What is not as the OpenAPI document says. Pages are not in it. */
+/** The differences between an answer in JSON and the OpenAPI document. Pages are not described there. */
 export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
   const routes = service.routes.filter(isDescribed);
   const names = String(routes.map(({ name }) => name));
@@ -146,19 +146,19 @@ export const openInstance = async () => {
       close();
       stop.abort();
     },
-    request: (asked: Asked) => requestOver(service.http.request, stop.signal, asked),
+    request: (asked: Asked) => requestOver(service, stop.signal, asked),
   };
 };
 
 /** Gives a request to the HTTP handler of an instance. The answer is `null` if the process is killed, or the client hangs up before. */
-const requestOver = (handle: RunningService['http']['request'], signal: AbortSignal, asked: Asked) => {
+const requestOver = ({ http }: RunningService, signal: AbortSignal, asked: Asked) => {
   const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
   const socket = Object.assign(stream, { remoteAddress }) as unknown as Socket;
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
-  const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
-  const incoming = Object.assign(new IncomingMessage(socket), head);
+  const incoming = new IncomingMessage(socket);
+  Object.assign(incoming, { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true });
   for (const part of body === undefined ? [null] : [body, null]) incoming.push(part);
   // Without a header Date, for which Node.js would use the real time and a real timer.
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
@@ -171,6 +171,6 @@ const requestOver = (handle: RunningService['http']['request'], signal: AbortSig
     });
     socket.on('close', () => resolve(null));
   }).finally(() => socket.destroy());
-  handle(incoming, outgoing);
+  http.request(incoming, outgoing);
   return { answer, hangUp: () => void socket.destroy() };
 };

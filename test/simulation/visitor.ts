@@ -45,14 +45,13 @@ export const sendTwice = (browser: Browser, path: string, body: object, more: { 
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
 /** `token`: of a link. `post` sends nothing, and returns the body of the answer. */
-type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string; post: Post };
-type Post = (path: string) => Promise<string>;
+type Trip = { readonly person: Person; browser: Browser; token: string; post: (path: string) => Promise<string> };
 /** A form of a page, or a request of the API. `of`: the name of the route. */
 type Form = Omit<ShownForm, 'path'> & { readonly of: string };
 
-const optionsAt = async (post: Post, path: string) =>
+const optionsAt = async ({ post }: Trip, path: string) =>
   JSON.parse((await within(path, post(path))).result || '{}').data ?? { challenge: 'none' };
-/** Routes that take a code of the authenticator app. Others take one of a mail. */
+/** The routes whose `code` is of an authenticator app. In other routes, it is the code of a mail. */
 const OF_APP = ['confirm-totp', 'second-factor', 'step-up'];
 /** The value of each field, which the person types, or the browser makes. */
 const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
@@ -71,10 +70,11 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
   remember: ({ person }) => (person.chance.happens(0.5) ? 'on' : ''),
   code: ({ person: { secrets, ...person } }, { of, fields }) =>
     OF_APP.includes(of) ? codeAt(fields.secret || `${secrets.at(-1)}`, kernel.now()) : mailedCode(person),
-  async credential({ person: { keys, chance }, post }, { of, options }) {
+  async credential(trip, { of, options }) {
+    const { keys, chance } = trip.person;
     const own = authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
     const isNew = of === 'add-passkey';
-    const asked = () => optionsAt(post, isNew ? '/users/me/passkeys/options' : '/auth/passkey/options');
+    const asked = () => optionsAt(trip, isNew ? '/users/me/passkeys/options' : '/auth/passkey/options');
     const given = 'challenge' in options ? options : await asked();
     if (isNew) keys.push(own);
     return JSON.stringify(isNew ? own.create(given) : (chance.pick(keys) ?? own).get(given));
@@ -151,7 +151,7 @@ export const visit = async (person: Person, browser: Browser, letter?: Letter): 
   const { chance } = person;
   const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] = linkIn(letter);
   const trip = { person, browser, token, post: async (path: string) => (await browser.send('POST', path)).body };
-  // Scanners of mails open their links before people do.
+  // Scanners of mail open links before people do.
   for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
     await ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
   let answer = await go(trip, path);
@@ -172,17 +172,14 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
   const route = all.find((each) => each.name === wanted) ?? often(chance, chance.happens(0.5) ? opening : all);
   if (route.path === REFRESH) return;
   const textOf = async (path: string, init: RequestInit) => (await auth.fetch(BASE + path, init)).text();
-  const post: Post = (path) => textOf(path, { method: 'POST' });
+  const post = (path: string) => textOf(path, { method: 'POST' });
   const carryOut = async (): Promise<void> => {
     const [, , token = 'none'] = linkIn(chance.pick(lettersTo(name)));
     const sample = sampleBody(route);
     const isFilledIn = (field: string) => field in FIELDS && (field in sample || chance.happens(0.5));
     const names = Object.keys(bodyFields(route)).filter(isFilledIn);
-    const fields = await typed(
-      { person, browser, token, post },
-      { of: route.name, fields: {}, options: {} as never },
-      names,
-    );
+    const form = { of: route.name, fields: {}, options: {} as never };
+    const fields = await typed({ person, browser, token, post }, form, names);
     const credential = fields.credential && { credential: JSON.parse(fields.credential) };
     const body = { ...sample, ...fields, ...credential };
     const own = NAMED.flatMap((table) => database.rows(table)).filter(({ userId }) => userId === userNamed(name)?.id);

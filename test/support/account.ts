@@ -20,10 +20,10 @@ export const DUPLICATE = { code: 'AUTH_USER_DUPLICATE' };
 export const NO_RECORD = { code: 'DB_RECORD_NOT_FOUND' };
 export const WRONG_PASSWORD = { code: 'AUTH_CREDENTIALS_INVALID' };
 /** An access token whose session has ended, or whose account is disabled. */
-export const ENDED = { code: 'AUTH_TOKEN_INVALID' };
+export const TOKEN_INVALID = { code: 'AUTH_TOKEN_INVALID' };
 
 /** An event as a short text: its kind, and the reason for the end of a session. */
-export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
+export const summaryOf = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
 
 /** Registers Ada, with one session, in an application that sends mail. */
 export const registeredAda = async (given: { readonly mailNotices?: readonly NoticeGroup[] } = {}) => {
@@ -41,7 +41,7 @@ export const registeredAda = async (given: { readonly mailNotices?: readonly Not
     /** Everything that is stored about Ada. */
     ofAda,
     /** Ada's events in short, the latest first. */
-    happened: async () => (await ofAda()).events.map(inShort),
+    happened: async () => (await ofAda()).events.map(summaryOf),
     /** The messages to Ada that wait to be sent. */
     pending: async () => (await ofAda()).messages.map(({ kind, to }) => `${kind} to ${to}`),
     /** The purposes of Ada's valid links. */
@@ -77,7 +77,7 @@ const storedAbout = async (stores: Stores, userId: string, now: number) => ({
 });
 
 /** What is stored about a user who does not exist. */
-export const NOTHING = {
+export const NO_DATA = {
   user: null,
   sessions: [],
   events: [],
@@ -90,7 +90,7 @@ export const NOTHING = {
 };
 
 /** Dependencies whose transactions add their events to `audit`. */
-export const audited = <Deps extends Storage>(deps: Deps) => {
+export const withAudit = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
   const { transactions } = storageWithListeners(deps, { onEvents: (events) => audit.push(...events) });
   return { deps: { ...deps, transactions }, audit };

@@ -23,7 +23,7 @@ import { plainDeviceProof, plainPasswordHasher, plainTokenSigner } from './fakes
 import { fixedClock } from './fixed-clock.ts';
 import { testKeyPair } from './keys.ts';
 import { sequentialIds } from './sequential-ids.ts';
-import { separately } from './transactions.ts';
+import { separateTransactions } from './transactions.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -65,7 +65,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     providers: new Map<string, IdentityProvider>(),
     pause: async (): Promise<unknown> => undefined,
     ...given,
-    transactions: given.transactions ?? (isGiven ? separately({ ...stores, ...given }) : transactions),
+    transactions: given.transactions ?? (isGiven ? separateTransactions({ ...stores, ...given }) : transactions),
     secrets: SECRETS,
     clock,
     hasher,

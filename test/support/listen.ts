@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { closing } from './closing.ts';
+import { closedAtEnd } from './closing.ts';
 
 /**
  * Listens on a port of the loopback address, by default any free one, until the end of the test or file. `close` also closes
@@ -19,7 +19,7 @@ export const listenOnLoopback = async (
   return {
     port,
     url: `http://${host}:${port}`,
-    close: closing(async () => {
+    close: closedAtEnd(async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       if (!('closeAllConnections' in server)) return;
       server.closeAllConnections();

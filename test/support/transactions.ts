@@ -2,7 +2,7 @@ import type { Stores, Transactions } from '../../src/application/storage/records
 import { AppError } from '../../src/domain/errors/app-error.ts';
 
 /** Transactions that keep each change at once, even if the work fails later. */
-export const separately = (stores: Stores): Transactions => ({ run: (work) => work(stores) });
+export const separateTransactions = (stores: Stores): Transactions => ({ run: (work) => work(stores) });
 
 type WithTransactions = { readonly transactions: Transactions };
 

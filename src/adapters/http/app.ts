@@ -3,12 +3,12 @@ import type { Middleware } from 'koa';
 import Koa from 'koa';
 import koaCompose from 'koa-compose';
 import { clientError, lastResort } from './errors/last-resort.ts';
-import { formResult, ownOrigin } from './forms/form-stages.ts';
+import { formResultStages, ownOrigin } from './forms/form-stages.ts';
 import { formValidation } from './forms/form-validation.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Route } from './routing/define-route.ts';
 import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
-import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
+import { callHandler, dispatch, handlerTimeout, startTiming } from './stages/dispatch.ts';
 import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
 import { authenticationGuard, rateLimits, recognisePageServer } from './stages/guards.ts';
 import { inputValidation } from './stages/input-validation.ts';
@@ -19,43 +19,43 @@ export const pipeline = (
   deps: HttpDeps,
   compose: (stages: Middleware[]) => Middleware = koaCompose,
 ): Middleware => {
-  const limits = rateLimits(deps);
-  const resultOf = formResult(deps);
+  const limitsOf = rateLimits(deps);
+  const formStagesOf = formResultStages(deps);
   return compose([
-    errorEnvelope(deps), //              13: surrounds all
+    errorEnvelope(deps), //              13: surrounds all other stages
     securityHeaders, //                  1
     cookieParsing, //                    2
     requestPreprocessing(deps), //       3
     requestScope(deps), //               4
     crossOrigin(deps), //                5
-    dispatch(routes, (r) => {
-      const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
-      if (r.form !== undefined) {
-        const { resultAfterEnd, formResult } = resultOf(r.form);
+    dispatch(routes, (route) => {
+      const { ofClient, ofUser } = limitsOf(route.form?.submits ?? route.sharesLimitsOf ?? route);
+      if (route.form !== undefined) {
+        const { resultAfterSessionEnd: resultAfterEnd, formResult } = formStagesOf(route.form);
         return compose([
-          ownOrigin(deps, r.form),
+          ownOrigin(deps, route.form),
           ...ofClient,
           resultAfterEnd,
-          authenticationGuard(r, deps),
-          formValidation(r),
+          authenticationGuard(route, deps),
+          formValidation(route),
           ...ofUser,
-          timing,
+          startTiming,
           formResult,
           handlerTimeout(deps),
-          handle(r),
+          callHandler(route),
         ]);
       }
       return compose([
-        ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
+        ...(route.pageServers === undefined ? [] : [recognisePageServer(route.pageServers)]),
         ...ofClient, //                  6
-        authenticationGuard(r, deps), // 7
-        inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
-        ...ofUser, //                       only requests that are otherwise answered (ADR 0017)
-        timing, //                       9
-        successEnvelope(r, deps), //     12
-        responseSerialization(r), //     11
+        authenticationGuard(route, deps), // 7
+        inputValidation(route), //       8: reads the body only of a request that 6 and 7 have admitted
+        ...ofUser, //                    counts only requests with valid input (ADR 0017)
+        startTiming, //                  9
+        successEnvelope(route, deps), // 12
+        responseSerialization(route), // 11
         handlerTimeout(deps), //         10
-        handle(r),
+        callHandler(route),
       ]);
     }),
   ]);

@@ -17,8 +17,8 @@ import type { LogSampling } from './logging/log-sampling.ts';
 import type { Site } from './pages/layout.ts';
 import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
-/** Requests in a window of milliseconds; `null` is no limit. */
-export type Limit = { readonly requests: number; readonly window: number } | null;
+/** At most `requests` in `window` milliseconds; `null`: no limit. */
+export type RateLimit = { readonly requests: number; readonly window: number } | null;
 
 /** Of the site, error pages need the navigation and the style. */
 export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
@@ -27,41 +27,42 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** @param presented a proof for the request (RFC 9449), or `null`. */
+  /** @param presented the DPoP proof of the request (RFC 9449); `null`: it has none */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
-  /** An access token for the refresh cookie of a page's visitor. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless `auth` is optional */
+  /** An access token for the visitor of a page, by the refresh cookie. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless `auth` is optional */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
-  /** @throws AppError when the session of a token misses what a route requires. */
+  /** @throws AppError AUTH_STEP_UP_REQUIRED if the session of the token lacks the authentication that the route requires */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
-  /** Identifies a program of operators. Only the back office has it. */
+  /** Identifies the program that sends a request to the back office. Default: the listener is not the back office. */
   readonly admitOperator?: AdmitOperator;
-  /** Identifies the operator who opens a page of the back office. @throws AppError */
+  /** Identifies the operator who opens a page of the back office. @throws AppError for anybody else */
   readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** In development, log lines also have the path of the request. In production, an error that the route does not declare is sent nevertheless. */
+  /** `development`: log lines have the path of the request. `production`: clients also get errors that the route does not declare. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, in the language of the user. */
-  readonly userFailure: (
+  readonly renderUserError: (
     ctx: Context,
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only their pages may post forms that are not for applications as well. */
+  /** The origins of the service itself. Only pages of these origins may post forms, except forms that are `ofApplications`. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;
-  /** Names of headers that pages may send besides those of the specification. */
+  /** Names of headers that pages of other origins may send, besides the headers of the specification. */
   readonly allowedHeaders: readonly string[];
+  /** The name of the variable that has `allowedOrigins`, for the log. */
   readonly allowedOriginsSetting: string;
-  readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, Limit>>;
+  readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, RateLimit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
-   * Answers a request that a browser sends twice, such as after a double click, with the response to the first one.
-   * @param fields of a form with a random number; empty where a cookie has one; `null`: without one, equal requests are separate attempts
-   * @param work returns where the browser goes
+   * Answers the second of two equal requests, such as after a double click, with the response to the first one. Two attempts differ by a random
+   * number. @param fields of the form, which has the number; empty: a cookie has it; `null`: the request has no number, and is always an attempt of its own
+   * @param work handles the request, and returns the URL to which the browser goes
    */
   readonly answerOnce: (
     ctx: Context,
@@ -71,9 +72,9 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly requestTimeoutMs: number;
   /** SPEC "Slow-request logging". */
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
-  /** Called for each response. @param duration since the request arrived */
+  /** Called for each response. @param duration in milliseconds since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called for each response to input that is not HTTP, or did not arrive in time. */
+  /** Called for each response to input that is not HTTP, or did not arrive in time. No route handles such input. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 
@@ -90,7 +91,7 @@ declare module 'koa' {
     version: string;
     /** Stage 7: the claims of a valid access token. */
     jwtClaim?: AccessClaims;
-    /** Stage 7: the user of that token, and the session in which it was issued. */
+    /** Stage 7: the user of the access token, and the session in which it was issued. */
     caller?: Caller;
   }
 
@@ -107,29 +108,29 @@ declare module 'koa' {
     operator?: Operator;
     /** Stage 8: the output of the route's schemas. */
     input: { body: unknown; query: unknown; params: unknown };
-    /** Stage 9: in monotonic milliseconds. */
+    /** Stage 9: when the handling of the request started, in monotonic milliseconds. */
     startedAt?: number;
-    /** Stage 10: aborted by the time-out. */
+    /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
-    /** Set for a page server with the right secret. `visitor` is the address that it names, or empty. */
+    /** Set if a page server sent the request with its secret. `visitor`: the IP address of its visitor as it states, or empty. */
     pageServer?: { readonly visitor: string };
-    /** The id of the visitor's session, if the guard has refused it as ended. */
+    /** The id of the visitor's session, if the guard has refused the request since the session has ended. */
     endedSession?: string | undefined;
-    /** The form that was posted, before its fields are validated. */
+    /** The fields of the form that was posted, before their validation. */
     form?: ReadonlyMap<string, string>;
-    /** The status of the response, if it is not that of its route. */
+    /** Set by a handler whose response has another status than its route declares. */
     status?: number;
     /** Set by a handler that sends the client to another URL. */
     location?: string;
-    /** The log-in that was begun before the browser went to the provider. */
+    /** The log-in at a provider that this browser began, and that the callback of the provider finishes. */
     start?: SignInStart;
-    /** What the session that the request has opened or renewed is bound to. */
+    /** Whether the browser, or a page or an app, holds a key of the session that the request opened or renewed. */
     binding?: Binding;
-    /** The handler's result; after stage 11, the serialized one. */
+    /** The handler's result; after stage 11, without the members that the response schema does not have. */
     payload?: unknown;
     loggedError?: { readonly code: string; readonly reason: string | undefined };
-    logged?: boolean;
-    /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0018. */
-    suppressed?: boolean;
+    isLogged?: boolean;
+    /** Whether sampling suppressed the log line of the exception, and therefore also suppresses the line of the response. ADR 0018. */
+    isSuppressed?: boolean;
   }
 }

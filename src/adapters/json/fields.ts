@@ -121,16 +121,16 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
-/** A whole number from 1 to `most`, in a query. */
-export const numberUpTo = (most: number, described: { readonly default?: number } = {}) =>
+/** A whole number from 1 to `maximum`, in a query. */
+export const numberUpTo = (maximum: number, described: { readonly default?: number } = {}) =>
   v.pipe(
     v.string(),
-    v.regex(new RegExp(`^\\d{1,${`${most}`.length}}$`), 'must be a whole number'),
+    v.regex(new RegExp(`^\\d{1,${`${maximum}`.length}}$`), 'must be a whole number'),
     // This stands before the transformation, since the OpenAPI document ignores everything after one.
-    v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: most, ...described } }),
+    v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum, ...described } }),
     v.transform(Number),
     v.minValue(1),
-    v.maxValue(most),
+    v.maxValue(maximum),
   );
 
 export const DEFAULT_LIMIT = 50;

@@ -154,7 +154,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** The caller has stored the address in the same transaction: a former user who gave it up at the same time has reserved it by then. */
+/** Refuses a reserved address. The caller has stored it in the same transaction, so that a user who gives it up at the same time has reserved it by now. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };

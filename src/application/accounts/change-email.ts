@@ -37,7 +37,7 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
-      // It refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
+      // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
       const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
@@ -65,7 +65,7 @@ type EmailConfirmation = ClientContext & {
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
-  /** Needed without a live session of the account. */
+  /** Required if the request has no live session of the account. */
   readonly password?: string | undefined;
 };
 

@@ -71,7 +71,7 @@ const notifyOfReset = async (deps: Service, stores: Stores, { userId, email, pur
       { kind, userId, to: former.email },
       { kind, userId, to: email },
     ]);
-  // No mail had the link that was handed over.
+  // The text of `password-was-reset` speaks of a link in a mail. A link that an operator has handed over was in no mail.
   const notice = purpose === 'handed-over' ? 'password-changed' : 'password-was-reset';
   if (deps.mailNotices?.has('password')) await enqueue(deps, stores, origin, [{ kind: notice, userId, to: email }]);
 };

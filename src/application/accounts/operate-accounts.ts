@@ -130,7 +130,7 @@ export const deleteAccountAsOperator = (deps: Core) => (userId: string, origin: 
   deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
 
 type NewAccount = Pick<User, 'email' | 'attributes' | 'locale'> & {
-  /** `null`: one that is derived from the email. */
+  /** `null`: the service derives one from the email. */
   readonly username: string | null;
   /** Whether the operator knows that the address is the user's. */
   readonly isProven: boolean;
@@ -198,7 +198,7 @@ export const setEmail =
       return true;
     });
 
-/** Sends another link that proves the address. @returns `false` if it is proven. */
+/** Sends another link that proves the address. @returns `false` if the address is proven already. */
 export const resendVerification = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);

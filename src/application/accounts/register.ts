@@ -93,7 +93,7 @@ const withHolder = async ({ users }: Service, invitation: Invitation | null, { u
   return { holder: found, applicant: { user: { ...user, id, createdAt }, usernames } };
 };
 
-/** Takes an unproven account over, as a first proof of the address does. */
+/** Gives an unproven account to the invited user, and ends its ways in, as a first proof of the address does. */
 const takeOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
   const { id, username, passwordHash, attributes, locale } = user;
   const locked = await stores.users.lock(id);

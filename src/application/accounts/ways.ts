@@ -88,7 +88,7 @@ type Proof = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether that person has presented the password, sets another one, or has learnt from a mail whose account it is. Default: none of these. */
+  /** Whether the person has presented the password, sets a new one, or has read in a mail whose account it is. Default: none of these. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };

@@ -24,8 +24,8 @@ type Presentation = {
 };
 
 /**
- * Verifies a factor of a user. `use` uses it up, in a transaction that has locked the user. Only codes of apps can be guessed, so only they are limited: a user
- * who has to wait can still present another factor.
+ * Verifies a factor of a user. `use` of the result uses the factor up, in a transaction that has locked the user. Only codes of apps can be guessed, so
+ * only they are limited: a user who has to wait can still present another factor.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
 export const verifyFactor = async (deps: Service, presented: PresentedFactor, presentation: Presentation) => {

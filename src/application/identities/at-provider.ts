@@ -65,7 +65,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 /**
  * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
  * @param answer the query of the callback.
- * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
+ * @returns `null` when the identity was linked; `kept`, for the browser (`linkKeptIdentities`), when the address has an account with another way in.
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];

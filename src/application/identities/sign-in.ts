@@ -116,7 +116,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Somebody who once read the mailbox may have the identity. So it is linked to no proven account with another way in, unless the provider hosts the mailbox. */
+/** Anybody who once read the mailbox may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);

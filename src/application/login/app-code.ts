@@ -25,7 +25,7 @@ const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpos
 };
 
 /**
- * Makes a code by which an app gets a session of its own while that of the browser lives (ADR 0033).
+ * Makes a code by which an app gets a session of its own, as long as the session of the browser is live (ADR 0033).
  * @param challenge RFC 7636 §4.2, by the method S256.
  * @param presented a proof of the key of the browser's session, if a page has one: copied cookies are not enough.
  */

@@ -107,7 +107,7 @@ export const openPasswordLogin = async (
     if (isAlone && (await storeAtOnce(deps, prepared.session, { user: compared, origin: client.origin })))
       return prepared.opened;
     return deps.transactions.run(async (stores) => {
-      // Checked again in the lock, since a change of the password has ended only the sessions that were stored before.
+      // The password is checked again under the lock, since a change of the password has ended only the sessions that were stored before.
       const user = await stores.users.lock(compared.id);
       if (user === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
       assertSamePassword(compared, user);
@@ -125,7 +125,7 @@ const storeLogin = async (
   user: User,
   { isOwnDevice = tokenOfUser(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
 ): Promise<OpenedSession> => {
-  // Checked again, since an operator who disables the account ends only the sessions that were stored before.
+  // The account is checked again, since an operator who disables it ends only the sessions that were stored before.
   assertMayLogIn(deps, user);
   if (verified.length > 0)
     await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });

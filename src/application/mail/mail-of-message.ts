@@ -83,7 +83,7 @@ const undoable: Compose = (message, _user, data) => {
   return { template: message.kind, values, links: [link] };
 };
 
-/** No mail for a disabled account, which refuses every log-in. */
+/** A mail with a code to log in. A disabled account gets none, since it refuses every log-in. */
 const loginCode = (
   template: 'login-code' | 'new-device-code',
   message: Message,

@@ -149,7 +149,7 @@ const TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
+/** A time in UTC, such as `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
 export const timeText = (time: number, locale: string): string => new Intl.DateTimeFormat(locale, TIME).format(time);
 
 const DASH = '—';
@@ -162,7 +162,7 @@ const displayText = (value: MailValue, locale: string, { isTrusted }: { readonly
   return value.map((text) => `"${sanitize(text)}"`).join(', ') || DASH;
 };
 
-/** RFC 5322 §2.1.1 asks for 78 characters at most. */
+/** The most characters of a line: RFC 5322 §2.1.1 asks for 78 at most. */
 const WIDTH = 76;
 
 /** Wraps a text into lines. A word longer than a line is broken. */

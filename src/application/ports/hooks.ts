@@ -49,20 +49,20 @@ export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attribut
  */
 export type Hooks = {
   /**
-   * Decides about a registration, outside of any transaction. No answer within two seconds, an invalid one, or more than fifty calls at once
-   * refuse the registration with SYS_HOOK_UNAVAILABLE.
+   * Decides about a registration, outside of any transaction. The registration is refused with SYS_HOOK_UNAVAILABLE if there is no valid answer
+   * within two seconds, or if fifty calls are running.
    */
   readonly beforeRegister?: (registration: RegistrationRequest) => RegistrationAnswer | Promise<RegistrationAnswer>;
   /**
    * Adds to the claim `attributes` of each access token, in place of the user's attributes of the same names: together at most 2,048 bytes of
-   * JSON. No answer within half a second, an invalid one, or more than fifty calls at once end the request with SYS_HOOK_UNAVAILABLE, before
-   * anything was changed.
+   * JSON. The request ends with SYS_HOOK_UNAVAILABLE, and changes nothing, if there is no valid answer within half a second, or if fifty calls
+   * are running.
    */
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
-   * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. One call
-   * ends before the next begins, ten seconds later at the latest. No response waits for it. Up to 1,000 events wait; further ones are lost, as
-   * are those that wait when the process dies.
+   * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. The next call
+   * begins when the call before has ended, or after ten seconds. No response waits for it. Up to 1,000 events wait; further ones are lost, as are
+   * those that wait when the process dies.
    */
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };

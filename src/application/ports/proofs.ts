@@ -13,7 +13,7 @@ export type ProofTarget = {
 export type ProofOutcome =
   | { readonly ok: true; readonly proof: DeviceProof }
   | { readonly ok: false; readonly reason: 'invalid' }
-  /** Valid except for its time. `key`: the thumbprint of the key that has signed it. */
+  /** The proof is valid except for its time. `key`: the thumbprint of the key that has signed it. */
   | { readonly ok: false; readonly reason: 'untimely'; readonly key: string };
 
 export type BrowserProof = {

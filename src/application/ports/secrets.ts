@@ -1,11 +1,11 @@
-/** The purpose of a signed value, which is worthless for any other. */
+/** The purpose of a signed value, which is worthless for any other purpose. */
 export type SignedPurpose =
   /** Lets the browser that opened a session register a key. */
   | 'registration'
   | 'challenge'
   /** Identifies the session of a browser, and the key that it has registered. */
   | 'browser'
-  /** Shows for minutes that the browser has the key. */
+  /** Shows for some minutes that the browser has the key of its session. */
   | 'cookie'
   | 'passkey-registration'
   /** The challenge for a passkey of any user. */
@@ -14,7 +14,7 @@ export type SignedPurpose =
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
-  /** Lets an operator into the back office, in the browser that has begun it. */
+  /** Lets an operator into the back office, in the browser that has begun the log-in. */
   | 'office-code'
   /** Identifies the session of a visitor of the back office. */
   | 'office'
@@ -60,11 +60,11 @@ export type Secrets = {
    * @returns at most 300 letters, digits, dots, underscores and hyphens.
    */
   sign(value: SignedValue): string;
-  /** @param now epoch milliseconds. @returns `null` for anything but a live signed value of this purpose. */
+  /** @param now epoch milliseconds. @returns `null` unless the text is a live signed value of this purpose. */
   unsign(text: string, purpose: SignedPurpose, now: number): SignedValue | null;
   /** Encrypts a text that a browser keeps. All instances can decrypt it. @param expiresAt epoch milliseconds. */
   encrypt(text: string, expiresAt: number): string;
-  /** @returns `null` for anything but a live text of this service. */
+  /** @returns `null` unless the service has encrypted the text, and it has not expired. */
   decrypt(text: string, now: number): string | null;
   /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;

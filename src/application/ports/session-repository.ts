@@ -110,7 +110,7 @@ export interface SessionRepository {
   revert(rotation: Rotation): Promise<void>;
   /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or the session has another key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
-  /** Replaces all keys of a session by that of a page. Used proofs stay used. @returns whether there was such a session. */
+  /** Replaces all keys of a session by the key of a page. Used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;
@@ -119,10 +119,10 @@ export interface SessionRepository {
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;
-  /** @param after `null`: from the first one on. */
+  /** Lists sessions in the order of their ids. @param after the id of the last session of the page before; `null` for the first page. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
   /** @param isMeant selects the sessions. Default: all. @returns the ids of the sessions that were ended. */
   endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
-  /** Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys. */
+  /** Deletes expired sessions, at most `limit`, those that expired earliest first. @returns their keys. */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

@@ -5,7 +5,7 @@ type NewPasswordHash = {
   /** `false` for a new hash of the same password. */
   readonly isOfNewPassword: boolean;
   readonly now: number;
-  /** If set, the new hash is stored only if this one still is. */
+  /** If set, the new hash is stored only if this hash is still the stored one. */
   readonly replaces?: string;
 };
 
@@ -62,7 +62,7 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * if (verified === null) throw new AppError('AUTH_LINK_INVALID'); // the email has changed meanwhile
  */
 export interface UserRepository {
-  /** @throws AppError `duplicateUser` when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */
+  /** @throws AppError `duplicateUser` when the username or email is taken, DB_UNIQUE_VIOLATION when the id is taken. */
   add(user: User): Promise<void>;
   findById(id: string): Promise<User | null>;
   findByUsername(username: string): Promise<User | null>;

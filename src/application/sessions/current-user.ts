@@ -76,7 +76,7 @@ export const lockedFactorOwner = async (
   return user;
 };
 
-/** @param isEnrolled whether the user counts as one with a second factor. */
+/** The step-up that a session lacks for a request. @param isEnrolled whether the user counts as one with a second factor. */
 export const missingIn = (
   { clock }: Pick<Core, 'clock'>,
   required: StepUp,
@@ -84,7 +84,7 @@ export const missingIn = (
   isEnrolled = user.secondFactorAt !== null,
 ) => missingStepUp(required, session, { isEnrolled, now: clock.now() });
 
-/** @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
+/** Refuses a session that lacks a step-up. @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
 export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void => {
   const missing = missingIn(...parameters);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
@@ -134,7 +134,7 @@ const rememberProofs = () => {
   };
 };
 
-/** What a user sees of the own account. */
+/** What users see of their own account. */
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;

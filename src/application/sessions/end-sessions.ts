@@ -22,7 +22,7 @@ export const isRemembered = async ({ clock }: Sources, records: Records, user: U
   return (await devicesOf(records, user.id, now)).some((device) => device.id === id && isTrusted(device, user, now));
 };
 
-/** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
+/** The id of the remembered device of a request. @param texts the signed texts that the browser presents. @param accepts whether a live device counts. */
 export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = isTrusted) => {
   const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;

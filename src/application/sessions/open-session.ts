@@ -90,7 +90,7 @@ export const storeSession = async (
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
-  // Checked again, since the tokens were signed before the user was locked.
+  // The user is checked again, since the tokens were signed before the user was locked.
   if (!mayHaveTokens(user)) throw refusedTokens();
   const isExempt = deviceId !== null && (await isRemembered(deps, stores.records, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');

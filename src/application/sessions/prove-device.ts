@@ -101,7 +101,7 @@ export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey
     ...{ value: '', expiresAt: clock.now() + BINDING_CODE_LIFETIME },
   });
 
-/** Binds the session of the code to the key that the request proves, unless it has a key. */
+/** Binds the session of the code to the key that the request proves, unless the session has a key. */
 export const bindByCode = async (
   { secrets, clock, sessions }: Service,
   code: string,

@@ -69,7 +69,7 @@ const accessTokenIfFresh = async (deps: Service, { session, status }: AssessedTo
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;
 };
 
-/** The session of the token that decides. A reused token ends its session, as at a refresh (ADR 0002). */
+/** The session for which the request gets an access token. A reused token ends its session, as at a refresh (ADR 0002). */
 const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {
   await endReused(deps, assessed, origin);
   if (assessed.length === 0) throw authFailed('no refresh token verifies');

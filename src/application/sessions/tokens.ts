@@ -43,7 +43,7 @@ export const assessTokens = (
 
 const STRENGTHS: Readonly<Record<AssessedToken['matchedBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
-/** The token that decides the response: first that of the session whose key the request proves (ADR 0006), then that with the best status (ADR 0002). */
+/** The token that decides the response: a token of the session whose key the request proves (ADR 0006), or else the token with the best status (ADR 0002). */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
     (a, b) => STRENGTHS[a.matchedBy] - STRENGTHS[b.matchedBy] || byFavor(a.status, b.status),

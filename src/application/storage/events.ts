@@ -19,7 +19,7 @@ import { addDeliveries } from './webhooks.ts';
 type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** If a user has more events, the surplus over `EVENTS_KEPT` is removed. The difference saves a removal at every further event. */
+/** If a user has more events, those beyond `EVENTS_KEPT` are removed. It is greater than `EVENTS_KEPT`, so that most further events need no removal. */
 export const MOST_EVENTS = EVENTS_KEPT + 100;
 
 /** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
@@ -186,7 +186,7 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
-/** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
+/** The names of operators who have caused events, in alphabetical order. It takes a statement for each name, which reads one entry of an index. */
 export const listActors = async (records: Records, limit: number, after = ''): Promise<readonly string[]> => {
   const query = { range: ['actor', '>', after], order: ['actor', 'id'], limit: 1 } as const;
   const [next] = limit === 0 ? [] : await records.list('operatorEvents', query);

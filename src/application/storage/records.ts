@@ -36,7 +36,7 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
   /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
   list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
   /**
-   * @param after has the same key.
+   * @param after the new row, with the same key.
    * @returns `false` if the row has changed since it was read, or is gone.
    * @throws AppError DB_UNIQUE_VIOLATION
    */
@@ -123,7 +123,7 @@ export interface Records extends OwnRecords<Tables> {
   unit<Result>(work: (records: Records) => Promise<Result>): Promise<Result>;
 }
 
-/** The error of a row that equals another one in a unique index. @param index its name in `TABLES`, or `keyName` of the table. */
+/** The error of a row that equals another one in a unique index. @param index the name of the index in `TABLES`, or `keyName` of the table. */
 export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VIOLATION', { reason: index });
 
 export const violates = (error: unknown, index: string): boolean =>

@@ -79,7 +79,7 @@ export const insertOrChangeRow = <Name extends TableName>(
     }
   });
 
-/** @returns whether it has inserted the row; `false` if there is one with these values. */
+/** Inserts a row, unless there is a row with these values. @returns whether it has inserted the row. */
 export const insertUnlessPresent = <Name extends TableName>(
   records: Records,
   table: Name,

@@ -20,7 +20,7 @@ export const FIELD_CODES = {
 export type FieldCode = keyof typeof FIELD_CODES;
 
 export type FieldProblem = {
-  /** Dotted path. */
+  /** The path of the field, with dots. */
   readonly field: string;
   /** For people. */
   readonly message: string;

@@ -54,8 +54,8 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
         {
           ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
           locales: [locale],
-          wasOffered: false,
-          usedLast: 'log-in',
+          wasOfferedPasskey: false,
+          lastUsedForm: 'log-in',
           minLength: config.passwordLimits.minLength,
           providers: [{ name: 'example', title: 'Example' }],
         },
@@ -66,7 +66,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
     { title: 'continue: plain', page: continuePage(around, { to: baseUrl, login: baseUrl }, files) },
     ...FAILURES.map((error) => ({
       title: `failed: ${error.status}`,
-      page: userFailurePage({ ...around, error, requestId: '0', again: '', logIn: PAGES['log-in'].path }, files),
+      page: userFailurePage({ ...around, error, requestId: '0', retryUrl: '', logInPath: PAGES['log-in'].path }, files),
     })),
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };

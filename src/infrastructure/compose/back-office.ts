@@ -2,7 +2,7 @@ import { operatorAdmission } from '../../adapters/crypto/assertions.ts';
 import { createApp } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { type Act, actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
+import { type Act, actRoutes, withAuditLog } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { behindProxy, withLogin } from '../../adapters/http/routes/back-office/people.ts';
@@ -24,8 +24,8 @@ const INTRODUCTION = [
 /** The links in the navigation: the start page, and the pages of the reads that have a page. */
 const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
-  ...Object.values(reads).flatMap(({ page, needs }) =>
-    page === undefined || (needs === 'mail' && !hasMail) ? [] : [[page.path, page.name] as const],
+  ...Object.values(reads).flatMap(({ page, requires }) =>
+    page === undefined || (requires === 'mail' && !hasMail) ? [] : [[page.path, page.name] as const],
   ),
 ];
 
@@ -45,7 +45,7 @@ export const openBackOffice = async (
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
   const look = { siteNavigation, ...(people !== null && { siteStyle: '/office.css' }) };
   const site = { baseUrl: url, version: VERSION, ...look };
-  const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
+  const inLog = (all: readonly Route[]) => withAuditLog(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,

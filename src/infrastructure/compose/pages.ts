@@ -5,10 +5,10 @@ import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
 import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import type { Targets } from '../../adapters/http/pages/continue.ts';
+import type { ContinueTargets } from '../../adapters/http/pages/continue.ts';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
-import { pageLocale, presentedDevice } from '../../adapters/http/request/client.ts';
+import { pageLocale, presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
 import { nameAccountRoute } from '../../adapters/http/routes/login/login.ts';
@@ -44,7 +44,7 @@ const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, default
 
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
 
-export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
+export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['renderUserError'] => {
   const { brand, defaultLocale, allowedOrigins, application, accountPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
@@ -52,8 +52,8 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
     const failure = {
       ...{ site: siteOf(config), application, error, requestId: ctx.request.id },
       ...textsFor(ctx, files, defaultLocale),
-      again: againAt(ctx, error),
-      logIn: accountPages ? PAGES['log-in'].path : null,
+      retryUrl: againAt(ctx, error),
+      logInPath: accountPages ? PAGES['log-in'].path : null,
     };
     const { userFailurePage } = await import('../../adapters/http/pages/user-failure.ts');
     return { text: userFailurePage(failure, files), contentSecurityPolicy };
@@ -63,7 +63,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
 /** The page `/auth/continue`, which renews a session during a navigation. It loads the key of the device in a frame. */
 export const continuation = (config: Config, read: PageOptions['files']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
-  page: async (ctx: Context, targets: Targets): Promise<string> => {
+  renderPage: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
     const files = await read();
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
     return continuePage({ site: siteOf(config), ...textsFor(ctx, files, config.defaultLocale) }, targets, files);
@@ -94,16 +94,16 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const has = (page: Page) => config.accountPages || (ofMail && page.ofMail === true);
+  const isEnabled = (page: Page) => config.accountPages || (ofMail && page.isOfMail === true);
   const pages = formRoutes({
     api: [
       ...api,
       nameAccountRoute,
       ...(targets.appLinks.length === 0 && targets.officeLink === null
         ? []
-        : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),
+        : [appCodeRoute(deps, targets, presentedDeviceReader(config.baseUrl))]),
     ],
-    has,
+    isEnabled,
     registration,
     ...targets,
     states: pageStatesOf(deps, config),
@@ -121,13 +121,13 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
-        wasOffered: passkeyOffered.read(ctx).length > 0,
-        usedLast: usedLast.read(ctx)[0],
+        wasOfferedPasskey: passkeyOffered.read(ctx).length > 0,
+        lastUsedForm: usedLast.read(ctx)[0],
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files, defaultLocale) ?? defaultLocale),
       };
       if (readQuery(ctx.url)?.locale === around.locale) chosen.set(ctx, around.locale);
-      if (PAGES[content.name].skips !== undefined) passkeyOffered.set(ctx, 'yes');
+      if (PAGES[content.name].isSkipped !== undefined) passkeyOffered.set(ctx, 'yes');
       const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },

@@ -1,5 +1,5 @@
-import { type DeviceAccess, originOf } from '../../adapters/http/request/client.ts';
-import { KEPT_STATE, startCookies } from '../../adapters/http/request/cookies.ts';
+import { type DeviceAccess, eventOriginOf } from '../../adapters/http/request/client.ts';
+import { KEPT_IDENTITY_STATE, startCookies } from '../../adapters/http/request/cookies.ts';
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -20,14 +20,14 @@ const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
 /** Links an identity to the account after a log-in: the one that a cookie of the browser has from an earlier sign-in at a provider. */
-export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
+export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKeptIdentity'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
   return async (ctx, session) => {
-    const kept = starts.take(ctx, KEPT_STATE);
+    const kept = starts.pop(ctx, KEPT_IDENTITY_STATE);
     // A failure is only reported, since the user is logged in already.
     if (kept.length > 0)
-      await link(kept, session, originOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+      await link(kept, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
 };
 
@@ -44,7 +44,7 @@ export const providerRoutes = (
     starts: startsOf(deps, config),
     cookie: access.cookie,
     states: accountPages ? pageStatesOf(deps, config) : null,
-    isStrict: refreshCookie.sameSite === 'strict',
+    hasStrictCookies: refreshCookie.sameSite === 'strict',
     ...ofRequests,
   };
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];

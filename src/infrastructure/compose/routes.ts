@@ -7,7 +7,7 @@ import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
-import { presentedDevice } from '../../adapters/http/request/client.ts';
+import { presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
@@ -36,7 +36,7 @@ import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
 import {
-  appRoutes,
+  appAssociationRoutes,
   authorizationServerRoute,
   changePasswordRoute,
   keySetRoute,
@@ -78,7 +78,7 @@ export const declareRoutes = (
   const { navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = siteOf(config);
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie, config.clearSiteData);
-  const device = presentedDevice(baseUrl);
+  const readPresentedDevice = presentedDeviceReader(baseUrl);
   const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
@@ -86,11 +86,11 @@ export const declareRoutes = (
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
-  const linkKept = keptIdentities(deps, config);
+  const linkKeptIdentity = keptIdentities(deps, config);
   const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
-  const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
+  const access = { cookie, ...loginCookies(config.refreshCookie), readPresentedDevice, browser, linkKeptIdentity };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
-  const { tokenOf, isLoggedIn, ...visits } = visitors(deps, { cookie, device, proof });
+  const { tokenOf, isLoggedIn, ...visits } = visitors(deps, { cookie, readPresentedDevice, proof });
   const api: Route[] = [
     registerRoute(deps, access),
     loginRoute(deps, access),
@@ -131,12 +131,12 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.accountPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-    ...appRoutes(config.nativeApps, ownLinksOf(config)),
+    ...appAssociationRoutes(config.nativeApps, ownLinksOf(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
       applications: allowedOrigins,
-      isOn: hasDeviceKeys(config),
+      isEnabled: hasDeviceKeys(config),
     }),
     ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
     ...(config.console ? consoleRoutes(consoleFiles(config)) : []),
@@ -146,8 +146,8 @@ export const declareRoutes = (
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
-      ownStyle: async () => (await pageFiles()).templates.get('style') ?? '',
-      has: (path) =>
+      operatorStyle: async () => (await pageFiles()).templates.get('style') ?? '',
+      hasPage: (path) =>
         (path !== PAGES.register.path || config.registration.mode === 'open') &&
         routes.some((each) => each.path === path && each.method === 'GET'),
     }),

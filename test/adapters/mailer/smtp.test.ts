@@ -8,7 +8,7 @@ import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { selfSigned } from '../../support/certificate.ts';
-import { atEnd } from '../../support/closing.ts';
+import { runAtEnd } from '../../support/closing.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 
@@ -39,7 +39,7 @@ const open = async (options: SMTPServerOptions, way?: Way) => {
 /** A server that does with each connection what the test says. */
 const openRaw = async (onConnection: (socket: Socket) => void) => {
   const server = createServer((socket) => {
-    atEnd(() => socket.destroy());
+    runAtEnd(() => socket.destroy());
     socket.on('error', () => undefined);
     onConnection(socket);
   });

@@ -8,7 +8,7 @@ import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
 import { aUser, NOW } from '../../support/builders.ts';
-import { failing, QUOTING, sendingBy } from '../../support/records/statements.ts';
+import { databaseSendingBy, failing, QUOTING } from '../../support/records/statements.ts';
 import { inTransaction, TEST_DATABASE_URL, twoOnPostgresql, waitingIn } from '../../support/storage/databases.ts';
 import { removeAllRows } from '../../support/storage/open-database.ts';
 
@@ -63,7 +63,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on PostgreSQL', () => {
   it('keeps nothing of a unit that could not begin', async () => {
     await empty();
     const isBeginning = (text: string) => text.startsWith('begin');
-    const unbegun = sendingBy(database().em.getKysely(), (query, send) =>
+    const unbegun = databaseSendingBy(database().em.getKysely(), (query, send) =>
       send(isBeginning(query.sql) ? CompiledQuery.raw('select 1 / 0') : query),
     );
     const records = mikroOrmRecords(unbegun, POSTGRESQL);

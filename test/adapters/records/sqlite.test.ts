@@ -13,7 +13,7 @@ import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aPasskey, aRotation, aSession, aUser } from '../../support/builders.ts';
-import { atEnd } from '../../support/closing.ts';
+import { runAtEnd } from '../../support/closing.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
@@ -24,7 +24,7 @@ const path = temporaryDirectory().newPath();
 
 const database = await openDatabase(onSqlite(path), { migrate: true });
 const another = await instanceInThread(path);
-atEnd(another.close);
+runAtEnd(another.close);
 
 describe('in a file of SQLite', () => {
   const empty = () => removeAllRows(database);

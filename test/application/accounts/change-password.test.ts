@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
-import { inShort, ORIGIN } from '../../support/account.ts';
+import { ORIGIN, summaryOf } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { loseNextAnswer } from '../../support/transactions.ts';
 
@@ -56,7 +56,7 @@ describe('changePassword', () => {
     expect(opened).toMatchObject({ createdAt: app.clock.now(), userAgent, address });
     expect(await app.refresh([pair.refreshToken])).toHaveProperty('accessToken');
     const happened = await eventsOf(app.records, { userId: user.id, before: null, limit: 4 });
-    expect(happened.map((event) => [inShort(event), event.sessionId])).toEqual([
+    expect(happened.map((event) => [summaryOf(event), event.sessionId])).toEqual([
       ['session-opened', opened?.id],
       ['session-ended: replaced', here.sessionId],
       ['session-ended: password-changed', elsewhere.sessionId],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { changePassword, deleteAccount } from '../../../src/application/accounts/profile.ts';
-import { ENDED, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
+import { ORIGIN, registeredAda, TOKEN_INVALID, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { beforeNextTransaction } from '../../support/transactions.ts';
 
@@ -54,7 +54,7 @@ describe.each(ACTS)('%s', (what) => {
   it('is refused when the session ends meanwhile', async () => {
     const { app, happened, pending, endSession, act } = await setUp(what);
     beforeNextTransaction(app, endSession);
-    await expect(act()).rejects.toMatchObject(ENDED);
+    await expect(act()).rejects.toMatchObject(TOKEN_INVALID);
     expect([await happened(), await pending()]).toEqual([['registered'], []]);
   });
 

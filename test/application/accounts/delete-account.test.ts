@@ -3,15 +3,15 @@ import { confirmEmailChange } from '../../../src/application/accounts/change-ema
 import { deleteAccountAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import { deleteAccount } from '../../../src/application/accounts/profile.ts';
 import {
-  audited,
   BOB,
   EMAIL,
-  inShort,
+  NO_DATA,
   NO_RECORD,
-  NOTHING,
   ORIGIN,
   registeredAda,
+  summaryOf,
   WRONG_PASSWORD,
+  withAudit,
 } from '../../support/account.ts';
 import { ADA, rejections } from '../../support/application.ts';
 import { beforeNextTransaction } from '../../support/transactions.ts';
@@ -42,17 +42,17 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
     const { user: bob } = await app.register(BOB);
     const before = await about(bob.id);
     await removeAs()();
-    expect(await ofAda()).toEqual(NOTHING);
+    expect(await ofAda()).toEqual(NO_DATA);
     expect(await about(bob.id)).toEqual(before);
   });
 
   it('leaves to the audit log who was deleted, and which sessions ended', async () => {
     const { app, user, ofAda, [as]: removeAs } = await setUp();
     const { sessions } = await ofAda();
-    const { deps, audit } = audited(app);
+    const { deps, audit } = withAudit(app);
     await removeAs(deps)();
     const ended = 'session-ended: account-deleted';
-    expect(audit.map(inShort)).toEqual([ended, ended, 'deleted']);
+    expect(audit.map(summaryOf)).toEqual([ended, ended, 'deleted']);
     for (const event of audit) expect(event).toMatchObject({ userId: user.id, ...ORIGIN });
     const ids = audit.flatMap(({ sessionId }) => sessionId ?? []);
     expect(ids.sort()).toEqual(sessions.map(({ id }) => id).sort());
@@ -74,7 +74,7 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
     const remove = removeAs();
     beforeNextTransaction(app, () => remove());
     await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
-    expect(await ofAda()).toEqual(NOTHING);
+    expect(await ofAda()).toEqual(NO_DATA);
   });
 });
 
@@ -88,6 +88,6 @@ it('deleteAccountAsOperator needs no password, deletes a disabled account, too, 
   const { ofAda, setDisabled, asOperator } = await setUp();
   await setDisabled(1);
   expect(await asOperator()()).toBe(true);
-  expect(await ofAda()).toEqual(NOTHING);
+  expect(await ofAda()).toEqual(NO_DATA);
   expect(await asOperator()()).toBe(false);
 });

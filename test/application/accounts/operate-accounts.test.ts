@@ -14,7 +14,7 @@ import { identitiesOf } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
-import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, INVALID_LINK, NO_RECORD, ORIGIN, registeredAda, summaryOf } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { anIdentity, aRememberedDevice } from '../../support/builders.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
@@ -28,7 +28,7 @@ describe('an operator', () => {
     const after = await ofAda();
     const endings = after.events.slice(0, 2);
     expect(after.sessions).toEqual([]);
-    expect(endings.map(inShort)).toEqual(Array(2).fill('session-ended: operator'));
+    expect(endings.map(summaryOf)).toEqual(Array(2).fill('session-ended: operator'));
     expect(endings.map(({ sessionId }) => sessionId).sort()).toEqual(sessions.map(({ id }) => id).sort());
     for (const ending of endings) expect(ending).toMatchObject({ ...ORIGIN, note: 'stolen' });
     await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });

@@ -10,7 +10,7 @@ import { codesOf, factorsOf, linksOf, passkeysOf } from '../../../src/applicatio
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
-import { BOB, DUPLICATE, EMAIL, INVALID_LINK, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, summaryOf } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 import { person } from '../../support/takeover/person.ts';
@@ -145,7 +145,7 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     const before = app.mails.length;
     await undo(first);
     expect(await stored()).toMatchObject({ passkeys: 1, apps: 1, user: { secondFactorAt: expect.any(Number) } });
-    const kinds = (await eventsOf(app.records, { userId, before: null, limit: 8 })).map(inShort);
+    const kinds = (await eventsOf(app.records, { userId, before: null, limit: 8 })).map(summaryOf);
     for (const kind of ['factors-undone', 'passkey-removed', 'second-factor-removed', 'session-ended: factors-undone'])
       expect(kinds).toContain(kind);
     expect((await world.linksOf(EMAIL)).at(-1)?.purpose).toBe('password-reset');

@@ -8,7 +8,7 @@ import {
 } from '../../../src/application/accounts/mail-links.ts';
 import { claimMessages } from '../../../src/application/storage/outbox.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { BOB, EMAIL, INVALID_LINK, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, INVALID_LINK, NO_DATA, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 
@@ -138,7 +138,7 @@ describe('removeUnverifiedAccount', () => {
     const { user: bob } = await app.register(BOB);
     const before = await about(bob.id);
     await disown(token);
-    expect(await ofAda()).toEqual(NOTHING);
+    expect(await ofAda()).toEqual(NO_DATA);
     expect(await about(bob.id)).toEqual(before);
     await app.register(ADA);
   });

@@ -7,7 +7,7 @@ import { record } from '../../../src/application/service.ts';
 import { storeCodes } from '../../../src/application/storage/credentials.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
-import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
+import { EMAIL, registeredAda, summaryOf } from '../../support/account.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
 
 const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };
@@ -36,7 +36,7 @@ describe('removeFactorsAsOperator', () => {
     expect(left).toMatchObject({ passkeys: [], factors: [], recoveryCodes: 0, devices: [], sessions });
     expect(user).toMatchObject({ secondFactorAt: null, updatedAt: app.clock.now() });
     const recorded = events.slice(0, events.length - before.length);
-    expect(recorded.map(inShort).toSorted()).toEqual([
+    expect(recorded.map(summaryOf).toSorted()).toEqual([
       'device-forgotten: operator',
       ...Array(MANY).fill('passkey-removed'),
       'second-factor-removed',

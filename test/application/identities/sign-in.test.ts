@@ -11,7 +11,7 @@ import type { Service } from '../../../src/application/service.ts';
 import { identitiesOf } from '../../../src/application/storage/credentials.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
-import { EMAIL, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
+import { EMAIL, NO_DATA, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { anIdentity, aPasskey } from '../../support/builders.ts';
@@ -131,7 +131,7 @@ describe('an identity whose address has no account', () => {
     await app.transactions.run((stores) =>
       removeAccount(deps, stores, user.id, { userAgent: null, address: null, requestId: null }),
     );
-    expect(await about(user.id)).toEqual(NOTHING);
+    expect(await about(user.id)).toEqual(NO_DATA);
     expect((await enter()).user.id).not.toBe(user.id);
   });
 });

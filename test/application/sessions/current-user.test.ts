@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../../src/application/ports/token-signer.ts';
 import { authenticateRequest, liveUser } from '../../../src/application/sessions/current-user.ts';
-import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
+import { BOB, NO_RECORD, registeredAda, TOKEN_INVALID } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 
 describe('liveUser', () => {
@@ -20,20 +20,20 @@ describe('liveUser', () => {
   it('refuses a session that has ended, one that has expired, and one of another user', async () => {
     const { app, caller, key } = await setUp();
     const bob = await app.register(BOB);
-    await expect(liveUser(app, { ...caller, sessionId: bob.sessionId })).rejects.toMatchObject(ENDED);
+    await expect(liveUser(app, { ...caller, sessionId: bob.sessionId })).rejects.toMatchObject(TOKEN_INVALID);
     app.clock.advance(7 * DAY - 1);
     expect(await liveUser(app, caller)).toMatchObject({ id: caller.userId });
     app.clock.advance(1);
-    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(TOKEN_INVALID);
     app.clock.advance(-1);
     await app.sessions.end(key);
-    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(TOKEN_INVALID);
   });
 
   it('refuses a disabled account, also while its session is stored', async () => {
     const { app, caller, setDisabled } = await setUp();
     await setDisabled(1);
-    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(TOKEN_INVALID);
   });
 
   it('rejects with DB_RECORD_NOT_FOUND when the user does not exist', async () => {

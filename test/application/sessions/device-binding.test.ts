@@ -8,7 +8,7 @@ import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
 import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
-import { BOB, inShort, ORIGIN } from '../../support/account.ts';
+import { BOB, ORIGIN, summaryOf } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../../support/application.ts';
 import { reportsOf } from '../../support/reports.ts';
 
@@ -56,7 +56,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
     open,
     outcomes,
     session: async () => (await app.sessions.find(key)) ?? expect.unreachable('the session has ended'),
-    happened: async () => (await happened()).map(inShort),
+    happened: async () => (await happened()).map(summaryOf),
     refusals: async () => (await happened()).filter(({ kind }) => kind === 'device-unproven'),
     told: async () => (await messagesOf(app.records, user.id)).map(({ kind }) => kind),
     /** Refreshes with a new proof. @returns the refresh token. */

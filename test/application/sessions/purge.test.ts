@@ -6,7 +6,7 @@ import { useOnce } from '../../../src/application/storage/credentials.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/records.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { BOB, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, ORIGIN, registeredAda, summaryOf } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 import { anId, aRememberedDevice } from '../../support/builders.ts';
 
@@ -101,7 +101,7 @@ it('the purge of sessions deletes expired ones, and records why, without an orig
   expect(await purges({ ...app, eventsRetention: DAY }).sessions(100)).toBe(1);
   const { sessions, events } = await ofAda();
   expect(sessions).toMatchObject([{ id: second.sessionId }]);
-  expect(events.map(inShort)).toEqual(['session-ended: expired', 'logged-in', 'registered']);
+  expect(events.map(summaryOf)).toEqual(['session-ended: expired', 'logged-in', 'registered']);
   expect(events[0]).toMatchObject({ sessionId: first.sessionId, at: app.clock.now(), ...NO_ORIGIN });
 });
 

@@ -4,7 +4,7 @@ import { prepareSession, storeSession } from '../../../src/application/sessions/
 import { DEVICES_PER_USER, NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
-import { inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { ORIGIN, registeredAda, summaryOf } from '../../support/account.ts';
 import { ADA, MINUTE, SECOND } from '../../support/application.ts';
 
 /** Ada, who has a second factor. */
@@ -48,7 +48,7 @@ describe('a remembered device', () => {
     await expect(logInOn(first)).rejects.toThrow('waits for a second factor');
     await logInOn(second);
     const { events } = await ofAda();
-    expect(events.filter(({ kind }) => kind === 'device-forgotten').map(inShort)).toEqual([
+    expect(events.filter(({ kind }) => kind === 'device-forgotten').map(summaryOf)).toEqual([
       'device-forgotten: evicted',
     ]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { endOtherSessions } from '../../../src/application/sessions/manage-sessions.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { BOB, EMAIL, ENDED, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, ORIGIN, registeredAda, summaryOf, TOKEN_INVALID } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
@@ -90,7 +90,7 @@ describe('endOtherSessions', () => {
     expect(await listed()).toEqual([ORIGIN.userAgent]);
     expect(await app.authenticate(opened.accessToken)).toMatchObject({ ok: true, token: { claims: { user } } });
     expect(await app.refresh([opened.refreshToken])).toHaveProperty('accessToken');
-    expect((await happened()).slice(0, 3).map(inShort)).toEqual([
+    expect((await happened()).slice(0, 3).map(summaryOf)).toEqual([
       'session-opened',
       'session-ended: replaced',
       'session-ended: all-ended',
@@ -124,6 +124,6 @@ it('a session that ends all others is not ended by another that does so at the s
   const ends = [laptop, phone].map(({ sessionId, refreshToken }) =>
     app.endOtherSessions({ userId: user.id, sessionId, presented: [refreshToken] }),
   );
-  expect(await rejections(ends)).toEqual([expect.objectContaining(ENDED)]);
+  expect(await rejections(ends)).toEqual([expect.objectContaining(TOKEN_INVALID)]);
   expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isScope } from '../../../src/domain/operator.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { asked, assertionOf, OFFICE, READER, SUPPORT, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
+import { ask, assertionOf, OFFICE, READER, SUPPORT, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -49,10 +49,10 @@ describe('a program is admitted', () => {
     expect(calls().length).toBeGreaterThan(10);
     for (const { method, path, scope } of calls()) {
       const other = scope === 'users:read' ? WRITER : READER;
-      const { status, body } = await asked(service, method, path, undefined, other);
+      const { status, body } = await ask(service, method, path, undefined, other);
       const message = `It needs the scope ${scope}.`;
       expect({ path, status, message: body.message }).toEqual({ path, status: 403, message });
-      expect([200, 201, 400, 404]).toContain((await asked(service, method, path)).status);
+      expect([200, 201, 400, 404]).toContain((await ask(service, method, path)).status);
     }
   });
 });

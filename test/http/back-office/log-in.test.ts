@@ -6,9 +6,9 @@ import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { authenticator } from '../../support/authenticator.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { eventsOf, invitedPerson } from '../../support/http/account.ts';
-import { APP_LINK, ahead, anApp, codeFor } from '../../support/http/app-login.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../../support/http/auth-http.ts';
-import { asked, OFFICE, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
+import { APP_LINK, anApp, codeFor, nextUrlOf } from '../../support/http/app-login.ts';
+import { refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '../../support/http/auth-http.ts';
+import { ask, OFFICE, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
 import { ORIGIN, type Visitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
 
@@ -38,7 +38,7 @@ const addPasskey = async (accessToken: string, key: Key) => {
 /** A browser that has just logged in with a passkey. */
 const loggedIn = async (key: Key) => {
   const { body } = await service.http.post('/auth/passkey/options').expect(200);
-  const { cookie, accessToken } = heldFrom(
+  const { cookie, accessToken } = tokensOf(
     await service.http
       .post('/auth/passkey')
       .send({ credential: key.get(body.data) })
@@ -79,7 +79,7 @@ const pass = async (browser: Visitor, location: string) => {
   await browser.open(location.slice(ORIGIN.length));
   await browser.submit('app.app');
   await browser.follow();
-  return ahead(browser).slice(OFFICE.length);
+  return nextUrlOf(browser).slice(OFFICE.length);
 };
 const enter = async (browser: Visitor, path = '/office/users') => {
   const office = officeBrowser();
@@ -140,8 +140,8 @@ describe('an operator', () => {
   });
 
   it.each<[string, (operator: Awaited<ReturnType<typeof someone>>) => Promise<unknown>, number]>([
-    ['the session ends', ({ user }) => asked(service, 'delete', `/users/${user.id}/sessions`), 303],
-    ['the account is disabled', ({ user }) => asked(service, 'post', `/users/${user.id}/disable`), 303],
+    ['the session ends', ({ user }) => ask(service, 'delete', `/users/${user.id}/sessions`), 303],
+    ['the account is disabled', ({ user }) => ask(service, 'post', `/users/${user.id}/disable`), 303],
     ['the account is gone', ({ user }) => service.ports.users.remove(user.id), 303],
     ['the attribute is gone', ({ user }) => service.ports.users.update(user.id, { attributes: {}, now: 1 }), 403],
     ['the factors are gone', ({ user }) => removeFactorsAsOperator(service.deps)(user.id, NO_ORIGIN), 403],
@@ -200,7 +200,7 @@ describe('the back office lets nobody in', () => {
   it('who has the mailbox of an operator, and adds a passkey of their own', async () => {
     const { person } = await someone();
     const login = { account: person.email, password: person.password };
-    const { accessToken } = heldFrom(await service.http.post('/auth/login').send(login).expect(200));
+    const { accessToken } = tokensOf(await service.http.post('/auth/login').send(login).expect(200));
     const { status, body } = await addPasskey(accessToken, newKey());
     expect([status, body.code]).toEqual([401, 'AUTH_STEP_UP_REQUIRED']);
   });
@@ -282,7 +282,7 @@ describe('who is an operator', () => {
       await signUp(service),
     ];
     const [at, own] = [`/users/${user.id}`, `/users/${colleague.user.id}`];
-    const calls: [Parameters<typeof asked>[1], string, object?][] = [
+    const calls: [Parameters<typeof ask>[1], string, object?][] = [
       ['put', `${at}/attributes`, { attributes: OPERATOR }],
       ['post', '/users', { email: 'new@example.org', attributes: { roles: 'support' } }],
       ['post', '/invitations', { email: 'new@example.org', attributes: OPERATOR }],
@@ -295,18 +295,18 @@ describe('who is an operator', () => {
       ['delete', own],
     ];
     for (const [method, path, body] of calls) {
-      const answer = await asked(service, method, path, body, WRITER);
+      const answer = await ask(service, method, path, body, WRITER);
       expect({ path, status: answer.status, message: answer.body.message }).toMatchObject({
         ...{ path, status: 403, message: expect.stringContaining(REFUSAL) },
       });
     }
-    await asked(service, 'put', `${at}/attributes`, { attributes: { roles: ['author'] } }).then(({ status }) =>
+    await ask(service, 'put', `${at}/attributes`, { attributes: { roles: ['author'] } }).then(({ status }) =>
       expect(status).toBe(200),
     );
     const { office } = await enter(browser);
     const { headers } = await send(office, `/office${own}/reset-link`, { handOver: 'on' });
     expect((await office.open(`${headers.location}`)).text).toContain(REFUSAL);
-    expect((await asked(service, 'post', `${own}/unlock`)).status).toBe(200);
+    expect((await ask(service, 'post', `${own}/unlock`)).status).toBe(200);
     await send(office, `/office${own}/disable-user`);
     expect((await service.ports.users.findById(colleague.user.id))?.disabledAt).not.toBeNull();
   });

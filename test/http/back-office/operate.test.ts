@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
-import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
+import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
-import { asked, READER, SUPPORT, WITH_OFFICE } from '../../support/http/back-office.ts';
+import { ask, READER, SUPPORT, WITH_OFFICE } from '../../support/http/back-office.ts';
 import { aPerson } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 const UNKNOWN = '01J0000000000000000000000A';
 const service = await start(WITH_OFFICE, { mailer: memoryMailer() });
 
@@ -34,21 +34,21 @@ describe('a program of an operator', () => {
     ['changes the address of', 'put', 'email', { ...NEW, emailVerified: true }, 'email-changed', CHANGED],
   ])('%s a user, which is an event with its name', async (_does, method, path, body, kind, data) => {
     const { user } = await signUp(service);
-    const answer = await asked(service, method, `/users/${user.id}/${path}`, body);
+    const answer = await ask(service, method, `/users/${user.id}/${path}`, body);
     expect({ status: answer.status, data: answer.body.data ?? {} }).toMatchObject({ status: 200, data });
     const events = await eventsOf(service, user.id);
     expect(events.find((event) => event.kind === kind)).toMatchObject(BY_SUPPORT);
     const of = { actor: SUPPORT.name, userId: user.id, msg: 'back office' };
     expect(service.logs).toContainEqual(expect.objectContaining(of));
-    const { body: shown } = await asked(service, 'get', `/users/${user.id}/events`, undefined, READER);
+    const { body: shown } = await ask(service, 'get', `/users/${user.id}/events`, undefined, READER);
     expect(shown.data.events).toContainEqual(expect.objectContaining({ kind, actor: SUPPORT.name }));
   });
 
   it('enables a user again, removes factors and an identity, ends one session, and deletes', async () => {
     const { user, cookie } = await signUp(service);
-    const { id } = await linked(service, user);
+    const { id } = await linkIdentity(service, user);
     const call = async (method: 'get' | 'post' | 'put' | 'delete', path: string, given?: object) => {
-      const { status, body } = await asked(service, method, `/users/${user.id}${path}`, given);
+      const { status, body } = await ask(service, method, `/users/${user.id}${path}`, given);
       expect({ path, status }).toEqual({ path, status: 200 });
       return body.data;
     };
@@ -64,12 +64,12 @@ describe('a program of an operator', () => {
     expect(await latest(user.id)).toMatchObject({ kind: 'enabled', ...BY_SUPPORT });
     expect((await call('get', '/export')).user).toMatchObject({ id: user.id, disabledAt: null });
     await call('delete', '');
-    expect((await asked(service, 'get', `/users/${user.id}`)).status).toBe(404);
+    expect((await ask(service, 'get', `/users/${user.id}`)).status).toBe(404);
   });
 
   it('creates a user, whose address cannot be taken twice', async () => {
     const body = { email: 'Created@Example.org', username: 'Created', emailVerified: true, attributes: { a: 1 } };
-    const created = await asked(service, 'post', '/users', body);
+    const created = await ask(service, 'post', '/users', body);
     expect(created.status).toBe(201);
     const { id } = created.body.data;
     const stored = { email: 'created@example.org', username: 'Created', attributes: { a: 1 } };
@@ -84,7 +84,7 @@ describe('a program of an operator', () => {
       ['put', `/users/${user.id}/email`, { email: 'created@example.org', emailVerified: true }],
       ['post', '/invitations', { email: 'created@example.org' }],
     ] as const) {
-      const { status, body: refused } = await asked(service, method, path, given);
+      const { status, body: refused } = await ask(service, method, path, given);
       expect({ path, status, code: refused.code }).toEqual({ path, status: 409, code: 'AUTH_USER_DUPLICATE' });
     }
   });
@@ -93,7 +93,7 @@ describe('a program of an operator', () => {
     const people = [await signUp(service), await signUp(service), await signUp(service)];
     const newest = people.toReversed().map(({ user }) => user.id);
     const ids = async (query: string) => {
-      const { body } = await asked(service, 'get', `/users?${query}`, undefined, READER);
+      const { body } = await ask(service, 'get', `/users?${query}`, undefined, READER);
       return { ids: body.data.users.map(({ id }: { id: string }) => id), next: body.data.next };
     };
     const first = await ids('limit=2');
@@ -104,7 +104,7 @@ describe('a program of an operator', () => {
     const short = await ids('contains=P&limit=100');
     expect(short.ids).toEqual(expect.arrayContaining(newest));
     expect((await ids(`contains=P&limit=1&cursor=${short.ids[0]}`)).ids).toEqual([short.ids[1]]);
-    const { count } = (await asked(service, 'get', '/users/count')).body.data;
+    const { count } = (await ask(service, 'get', '/users/count')).body.data;
     const oldest = await ids('newest=false&limit=100');
     expect(oldest.ids).toHaveLength(count);
     expect(oldest.ids.slice(-3)).toEqual(newest.toReversed());
@@ -113,37 +113,37 @@ describe('a program of an operator', () => {
   it('is told that a service without mail sends no link', async () => {
     const silent = await start(WITH_OFFICE, { mailer: null });
     const { email } = aPerson();
-    const create = (sendLink: boolean) => asked(silent, 'post', '/users', { email, sendLink });
+    const create = (sendLink: boolean) => ask(silent, 'post', '/users', { email, sendLink });
     const refused = await create(true);
     const details = [{ field: 'sendLink', code: 'invalid_value', message: 'must be false: the service sends no mail' }];
     expect([refused.status, refused.body.details]).toEqual([400, details]);
     const { data } = (await create(false)).body;
     const unsent = async (method: 'put' | 'post', path: string, field: string) => {
-      const { status, body } = await asked(silent, method, `/users/${data.id}/${path}`, { email: aPerson().email });
+      const { status, body } = await ask(silent, method, `/users/${data.id}/${path}`, { email: aPerson().email });
       const message = 'must be true: the service sends no mail';
       expect([status, body.details]).toEqual([400, [{ field, code: 'invalid_value', message }]]);
     };
     await unsent('put', 'email', 'emailVerified');
     await unsent('post', 'reset-link', 'handOver');
-    const handedOver = await asked(silent, 'post', `/users/${data.id}/reset-link`, { handOver: true });
+    const handedOver = await ask(silent, 'post', `/users/${data.id}/reset-link`, { handOver: true });
     expect(handedOver.body.data).toEqual(HANDED_OVER);
   });
 
   it('invites an address, and takes that back', async () => {
     const { email } = aPerson();
-    const { status, body } = await asked(service, 'post', '/invitations', { email, locale: 'de' });
+    const { status, body } = await ask(service, 'post', '/invitations', { email, locale: 'de' });
     expect({ status, data: body.data }).toMatchObject({ status: 201, data: { email } });
     expect(body.data).not.toHaveProperty('tokenHash');
-    const listed = async () => (await asked(service, 'get', '/invitations')).body.data.invitations;
+    const listed = async () => (await ask(service, 'get', '/invitations')).body.data.invitations;
     expect(await listed()).toContainEqual(expect.objectContaining({ email }));
-    expect((await asked(service, 'delete', '/invitations', { email })).status).toBe(200);
-    expect((await asked(service, 'delete', '/invitations', { email })).status).toBe(404);
+    expect((await ask(service, 'delete', '/invitations', { email })).status).toBe(200);
+    expect((await ask(service, 'delete', '/invitations', { email })).status).toBe(404);
     expect(await listed()).toEqual([]);
   });
 
   it('ends the sessions of all users, who can read why', async () => {
     const people = [await signUp(service), await signUp(service)];
-    const { status, body } = await asked(service, 'delete', '/sessions', { reason: 'An incident.' });
+    const { status, body } = await ask(service, 'delete', '/sessions', { reason: 'An incident.' });
     expect({ status, data: body.data }).toEqual({ status: 202, data: null });
     for (const { cookie, accessToken } of people) {
       await refreshWith(service, cookie).expect(401);
@@ -168,7 +168,7 @@ describe('a program of an operator', () => {
     ['no reason for all users', 'delete', '/sessions', { userId: UNKNOWN }, 'reason'],
     ['a reserved name', 'put', `/users/${UNKNOWN}/attributes`, { attributes: { sub: 1 } }, 'attributes'],
   ])('is told which field is not valid: %s', async (_what, method, path, body, field) => {
-    const answer = await asked(service, method, path, body);
+    const answer = await ask(service, method, path, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'CLIENT_PARAMS_VALIDATION_FAILED']);
     expect(answer.body.details).toContainEqual(expect.objectContaining({ field }));
   });
@@ -179,7 +179,7 @@ describe('a program of an operator', () => {
     expect(ofUser.length).toBeGreaterThan(12);
     for (const { method, path } of ofUser) {
       const verb = method.toLowerCase() as 'get' | 'post' | 'put' | 'delete';
-      const answer = await asked(service, verb, path.replaceAll(/:\w+/g, UNKNOWN), bodies[path.split('/')[3] ?? '']);
+      const answer = await ask(service, verb, path.replaceAll(/:\w+/g, UNKNOWN), bodies[path.split('/')[3] ?? '']);
       expect({ method, path, status: answer.status }).toEqual({ method, path, status: 404 });
     }
   });

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listInvitations } from '../../../src/application/storage/credentials.ts';
 import { aDelivery, aWebhook } from '../../support/builders.ts';
-import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
+import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
-const start = closedServices();
+const start = serviceStarter();
 const SECRET = 'a-secret-that-only-the-proxy-knows';
 const PROXY = { Host: new URL(OFFICE).host, 'Tandem-Proxy-Secret': SECRET, 'X-Forwarded-Email': 'ada@example.org' };
 /** What events name her: a program could be called the same. */
@@ -90,7 +90,7 @@ describe('the pages of the back office', () => {
 
   it('do what programs do, with the name of the person', async () => {
     const { user, cookie } = await signUp(service);
-    await linked(service, user);
+    await linkIdentity(service, user);
     const at = `/office/users/${user.id}`;
     const idIn = async (form: string) =>
       new RegExp(`action="${at}/${form}".*?Id" value="(\\w+)"`, 's').exec((await open(at)).text)?.[1];

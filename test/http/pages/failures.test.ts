@@ -200,7 +200,7 @@ describe('while the database does not answer', () => {
   afterAll(() => failing.close());
 
   it.each(NAMES)('the page %s is shown to everybody, unless it needs its visitor', async (name) => {
-    const isForVisitors = PAGES[name].for === 'visitor';
+    const isForVisitors = PAGES[name].audience === 'visitor';
     const open = () => failing.http.get(PAGES[name].path).set('Sec-Fetch-Dest', 'document').redirects(0);
     const known = await open().set('Cookie', cookie);
     const unknown = await open();

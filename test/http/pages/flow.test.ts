@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf, takesProof } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type Page, type PageName, takesProof } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
@@ -11,7 +11,7 @@ import { type AuthenticatorOptions, authenticator } from '../../support/authenti
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
+import { invitedPerson, linkIdentity, mailedCode, storeLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
@@ -173,7 +173,7 @@ const codeOf = async ({ user }: Pick<Member, 'user'>) => {
 const atLink = async (purpose: LinkPurpose) => {
   const { user, person } = await registeredVisitor(service);
   const email = purpose === 'email-change' ? aPerson().email : user.email;
-  const token = await sentLink(service, { userId: user.id, purpose, email });
+  const token = await storeLink(service, { userId: user.id, purpose, email });
   const reader = await at(`/auth/link/${purpose}`);
   return { ...reader, person, token };
 };
@@ -239,7 +239,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'register.provider': providerResults('register.provider', () => at('/auth/register')),
   'step-up.provider': providerResults('step-up.provider', async () => {
     const member = await memberAt('/auth/account');
-    await linked(service, member.user);
+    await linkIdentity(service, member.user);
     await member.open('/auth/step-up');
     return member;
   }),
@@ -255,7 +255,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'factors.unlink': {
     success: async () => {
       const member = await memberAt('/auth/account/factors');
-      await linked(service, member.user);
+      await linkIdentity(service, member.user);
       await member.open('/auth/account/factors');
       return sending(member, 'factors.unlink');
     },
@@ -532,10 +532,10 @@ type Named = (typeof EVERY_FORM)[number];
 /** The page that a result leads to, as the table has it. */
 const stepOf = ({ page, form }: Named, of: string): PageName => {
   if (of in CATALOG) return form.onError?.[of as ErrorCode] ?? page;
-  if (of === 'mail' || of === 'login' || of === 'code') return form.accepted?.[of] ?? expect.unreachable();
-  if (of !== 'success') return form.shows?.on ?? expect.unreachable();
+  if (of === 'mail' || of === 'login' || of === 'code') return form.withoutSession?.[of] ?? expect.unreachable();
+  if (of !== 'success') return form.showsOnce?.on ?? expect.unreachable();
   if (form.leadsTo !== 'target') return form.leadsTo;
-  return form.otherwise ?? 'account';
+  return form.withoutTarget ?? 'account';
 };
 
 /** What the page says then, once. */
@@ -546,7 +546,8 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
   if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SHOWN_SECRET : RECOVERY_CODE;
-  const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
+  const isSilent =
+    of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.withoutTarget === undefined);
   if (of === 'code') return notices.registered;
   return isSilent ? undefined : notices[form.notice ?? ''];
 };
@@ -580,7 +581,7 @@ describe('each result of a form', () => {
   it('is here: of every form, with each way that the table has', () => {
     expect(Object.keys(RESULTS).toSorted()).toEqual(EVERY_FORM.map(({ key }) => key).toSorted());
     for (const { key, form } of EVERY_FORM) {
-      const ways = [form.shows?.member ?? 'success', ...Object.keys({ ...form.onError, ...form.accepted })];
+      const ways = [form.showsOnce?.member ?? 'success', ...Object.keys({ ...form.onError, ...form.withoutSession })];
       expect(Object.keys(RESULTS[key] ?? {}), key).toEqual(expect.arrayContaining(ways));
     }
   });
@@ -628,8 +629,8 @@ describe('somebody whose address has to be verified', () => {
   });
 });
 
-const OF_VISITORS = EVERY_FORM.filter(({ page }) => PAGES[page].for === 'visitor');
-const FOR_VISITORS = (Object.keys(PAGES) as PageName[]).filter((page) => PAGES[page].for === 'visitor');
+const OF_VISITORS = EVERY_FORM.filter(({ page }) => PAGES[page].audience === 'visitor');
+const FOR_VISITORS = (Object.keys(PAGES) as PageName[]).filter((page) => PAGES[page].audience === 'visitor');
 const EMPTY = { once: 'x'.repeat(43) };
 /** Fields that may be empty, or that a script fills in. */
 const OPTIONAL = ['remember', 'credential', 'locale', 'name'];
@@ -663,7 +664,7 @@ describe('what all forms have in common', () => {
   });
 
   it.each(OF_VISITORS)('$key does nothing for somebody who is not logged in', async ({ page, name }) => {
-    const { status, headers } = await visitorOf(lenient).post(pathOf(page, name), EMPTY);
+    const { status, headers } = await visitorOf(lenient).post(formPath(page, name), EMPTY);
     expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
   });
 
@@ -682,7 +683,7 @@ describe('what all forms have in common', () => {
       const ofRoutes = OF_VISITORS.filter(({ key }) => key !== 'app.app');
       const raised = ofRoutes.filter(({ form }) => routeOf(form.submits).stepUp?.[member] !== undefined);
       for (const { page, name } of raised) {
-        const { headers } = await former.post(pathOf(page, name), EMPTY);
+        const { headers } = await former.post(formPath(page, name), EMPTY);
         expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));
       }
       return raised.map(({ key }) => key);
@@ -700,7 +701,7 @@ describe('what all forms have in common', () => {
   const WITH_FIELDS = EVERY_FORM.filter(({ form: { fields } }) => fields.some((field) => !OPTIONAL.includes(field)));
 
   it.each(WITH_FIELDS)('$key leads back with each field marked that is empty', async ({ key, page, form }) => {
-    const visitor = await (SHOWN_TO[key]?.() ?? (PAGES[page].for === 'visitor' ? memberAt : at)(PAGES[page].path));
+    const visitor = await (SHOWN_TO[key]?.() ?? (PAGES[page].audience === 'visitor' ? memberAt : at)(PAGES[page].path));
     const answer = await visitor.submit(key, Object.fromEntries(form.fields.map((field) => [field, ''])));
     expect(locationIn(answer)).toBe(PAGES[page].path);
     const { status, text } = await visitor.follow();
@@ -719,8 +720,8 @@ describe('each page', () => {
 
   it('is led to by names of pages that there are, with notices that there are', () => {
     for (const { key, form } of EVERY_FORM) {
-      const { leadsTo, otherwise, shows, accepted, onError, notice } = form;
-      const named = [leadsTo, otherwise, shows?.on, ...Object.values({ ...accepted, ...onError })].filter(
+      const { leadsTo, withoutTarget, showsOnce, withoutSession, onError, notice } = form;
+      const named = [leadsTo, withoutTarget, showsOnce?.on, ...Object.values({ ...withoutSession, ...onError })].filter(
         (step) => step !== undefined,
       );
       expect([...PAGE_NAMES, 'target'], key).toEqual(expect.arrayContaining(named));
@@ -731,7 +732,7 @@ describe('each page', () => {
   it('has proofs signed for each form that takes one', () => {
     const signer = readText('client/src/device-key.ts');
     for (const { key, page, name } of EVERY_FORM.filter(({ form }) => takesProof(form)))
-      expect(signer, key).toContain(`'${pathOf(page, name).replace('/auth/', '')}'`);
+      expect(signer, key).toContain(`'${formPath(page, name).replace('/auth/', '')}'`);
   });
 
   it.each(PAGE_NAMES)('%s has a template with each of its forms, and an address of its own', (page) => {

@@ -1,9 +1,9 @@
 // Proves ASVS 7.6.2; website-3, website-9
 import { describe, expect, it } from 'vitest';
-import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { APP_LINK } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { OF_OWN_PAGE, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
+import { ORIGIN, OWN_PAGE_HEADERS, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 
@@ -19,7 +19,7 @@ const service = await start({
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
-  Object.keys(PAGES[page].forms).map((form) => pathOf(page, form)),
+  Object.keys(PAGES[page].forms).map((form) => formPath(page, form)),
 );
 type Member = Awaited<ReturnType<typeof registeredVisitor>>;
 const credentialsOf = ({ person }: Member) => ({ account: person.username, password: person.password });
@@ -51,9 +51,9 @@ describe('a form of another site', () => {
   });
 
   it.each([
-    [OF_OWN_PAGE],
+    [OWN_PAGE_HEADERS],
     [{ 'Sec-Fetch-Site': 'same-origin' }],
-    [{ ...OF_OWN_PAGE, 'Sec-Fetch-Site': 'same-origin' }],
+    [{ ...OWN_PAGE_HEADERS, 'Sec-Fetch-Site': 'same-origin' }],
     // Behind a proxy that adds `Referrer-Policy: no-referrer`.
     [{ Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }],
   ])('is told from one of the service, which sends %j', async (headers) => {
@@ -71,14 +71,14 @@ describe('a form of another site', () => {
     const stepUp = { password: member.person.password };
     const asJson = service.http
       .post('/auth/step-up')
-      .set({ Cookie: cookie, ...OF_OWN_PAGE })
+      .set({ Cookie: cookie, ...OWN_PAGE_HEADERS })
       .send(stepUp);
     expect((await asJson).body.code).toBe('AUTH_TOKEN_MISSING');
     const { body } = await service.http.post('/auth/login').send(credentialsOf(member)).expect(200);
     const bearer = { Authorization: `Bearer ${body.data.accessToken}` };
     await service.http.post('/auth/step-up').set(bearer).send(stepUp).expect(200);
     // A form has no other user than that of its cookie.
-    const asForm = await visitorOf(service).post('/auth/step-up', stepUp, { ...OF_OWN_PAGE, ...bearer });
+    const asForm = await visitorOf(service).post('/auth/step-up', stepUp, { ...OWN_PAGE_HEADERS, ...bearer });
     expect(asForm.headers.location).toBe(pathOfPage('log-in', '/auth/step-up'));
   });
 });

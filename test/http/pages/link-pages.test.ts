@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
-import { linksOf, sentLink } from '../../support/http/account.ts';
+import { linksOf, storeLink } from '../../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../../support/http/auth-http.ts';
 import { pathOfPage, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
@@ -75,7 +75,7 @@ describe('the pages for links in mail', () => {
     const [visitor, person] = [visitorOf(service), aPerson()];
     await service.http.post('/auth/register').send(person).expect(202);
     const { id: userId, email } = (await service.ports.users.findByEmail(person.email)) ?? expect.unreachable();
-    const token = await sentLink(service, { userId, purpose: 'email-verification', email });
+    const token = await storeLink(service, { userId, purpose: 'email-verification', email });
     await visitor.open('/auth/link/email-verification?to=https://evil.example/');
     await visitor.submit('email-verification.email-verification', { token });
     const { text } = await visitor.follow();

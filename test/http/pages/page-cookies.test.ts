@@ -7,10 +7,10 @@ import { fixedClock } from '../../support/fixed-clock.ts';
 import { eventsOf } from '../../support/http/account.ts';
 import {
   cookieAttributes,
-  heldFrom,
   refreshWith,
   servicesOverOneDatabase,
   tokenIn,
+  tokensOf,
 } from '../../support/http/auth-http.ts';
 import { boundVisitor, SHOWN_SECRET } from '../../support/http/page-factors.ts';
 import { pathOfPage, registeredVisitor, type Visitor, visitorOf } from '../../support/http/page-visitor.ts';
@@ -176,7 +176,7 @@ it('a page that gets a token long after its rotation ends the session, as a refr
   const { jar, user, open } = await registeredVisitor(service);
   const thief = visitorOf(service);
   thief.jar.set('refresh_token', jar.get('refresh_token') ?? expect.unreachable());
-  const next = heldFrom(await refreshWith(service, `refresh_token=${jar.get('refresh_token')}`).expect(200));
+  const next = tokensOf(await refreshWith(service, `refresh_token=${jar.get('refresh_token')}`).expect(200));
   jar.set('refresh_token', tokenIn(next.cookie));
   clock.advance(10 * SECOND);
   for (const visitor of [thief, { open }]) expect((await visitor.open('/auth/account')).status).toBe(200);

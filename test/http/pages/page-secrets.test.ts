@@ -1,10 +1,10 @@
 // Proves ASVS 3.4.3; website-10
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type Page, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
-import { sentLink } from '../../support/http/account.ts';
+import { storeLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
@@ -25,7 +25,7 @@ describe('each page', () => {
 
   it.each(NAMES)('%s loads from the service alone, sends forms to it, is in no frame and in no cache', async (name) => {
     const visitor = await registeredVisitor(service);
-    if (PAGES[name].for !== 'visitor') visitor.jar.clear();
+    if (PAGES[name].audience !== 'visitor') visitor.jar.clear();
     const leading = name === 'provider' ? '?next=%2Fauth%2Faccount' : '';
     const path = pathOfPage(name, name === 'app' ? anApp().to : undefined) + leading;
     const { status, headers, text } = await visitor.open(path);
@@ -88,7 +88,7 @@ describe('secrets', () => {
     await member.follow();
     await member.submit('account.password', { currentPassword: oldPassword, newPassword });
     await member.follow();
-    const token = await sentLink(service, {
+    const token = await storeLink(service, {
       userId: member.user.id,
       purpose: 'password-reset',
       email: member.user.email,
@@ -155,7 +155,7 @@ describe('a form and its route', () => {
   );
   const TYPED = FORMS.filter(
     ({ page, form }) =>
-      PAGES[page].for !== 'visitor' &&
+      PAGES[page].audience !== 'visitor' &&
       form.submits !== 'name-account' &&
       form.fields.some((each) => each !== 'credential'),
   );
@@ -171,10 +171,10 @@ describe('a form and its route', () => {
       const api = await service.http[route.method.toLowerCase() as 'post'](route.path).send(body);
       const details: { field: string }[] = api.body.details ?? [];
       // What the page alone needs.
-      const needed = text === '' ? (form.needs ?? []) : [];
+      const needed = text === '' ? (form.requiredField ?? []) : [];
       const problems = [...new Set([...details.map(({ field }) => field), needed].flat())].toSorted();
       const visitor = visitorOf(service);
-      await visitor.post(pathOf(page, name), Object.fromEntries(fields.map((field) => [field, text])));
+      await visitor.post(formPath(page, name), Object.fromEntries(fields.map((field) => [field, text])));
       const shown = await visitor.follow();
       if (locationIn(shown) === '/auth/log-in') continue;
       expect(shown.status, kind).toBe(api.status);

@@ -8,7 +8,7 @@ import { storesOver } from '../../../src/adapters/records/storage.ts';
 import { withoutVersion } from '../../../src/application/storage/rows.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
-import { runHere, runThere } from '../../support/processes/commands.ts';
+import { runHere, runSpawned } from '../../support/processes/commands.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -118,7 +118,7 @@ describe('keys factors --re-encrypt', () => {
     const FACTOR_KEYS = aKey().text;
     const again = ['factors', '--re-encrypt'];
     expect(await keys(again, env)).toMatchObject({ status: 1, stderr: expect.stringContaining('no FACTOR_KEYS') });
-    expect(await runThere(['keys', ...again], { ...env, FACTOR_KEYS })).toMatchObject({ status: 0, stderr: '' });
+    expect(await runSpawned(['keys', ...again], { ...env, FACTOR_KEYS })).toMatchObject({ status: 0, stderr: '' });
     const { path } = temporaryDirectory();
     expect(await reEncrypt({ env: { DATA_DIR: path } }, [aKey()], 1)).toContain('There is no database');
     await (await openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: false })).close();

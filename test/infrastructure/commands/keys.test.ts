@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { jwks, type KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { testKeyPair, testKeys } from '../../support/keys.ts';
-import { runHere, runThere } from '../../support/processes/commands.ts';
+import { runHere, runSpawned } from '../../support/processes/commands.ts';
 import { keyVariables, PRODUCTION } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
@@ -95,7 +95,7 @@ describe('keys generate', () => {
 
   it('writes files that only their owner can read, and prints only their names', async () => {
     const out = join(directory.path, 'deep', 'new');
-    const { status, stdout, stderr } = await runThere(['keys', 'generate', '--out', out]);
+    const { status, stdout, stderr } = await runSpawned(['keys', 'generate', '--out', out]);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.trim().split('\n').sort()).toEqual(FILES.map((file) => join(out, file)));
     expect(mode(out)).toBe('700');

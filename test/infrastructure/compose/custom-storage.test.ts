@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Storage, Stores, Transactions } from '../../../src/application/storage/records.ts';
-import { heldFrom } from '../../support/http/auth-http.ts';
+import { tokensOf } from '../../support/http/auth-http.ts';
 import { aPerson, hasher, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
@@ -45,7 +45,7 @@ it('a storage of one’s own may be of instances of classes: through the life of
   const password = 'another horse battery';
   await http.post('/auth/password-reset/confirm').send({ token, newPassword: password }).expect(200);
   const login = await http.post('/auth/login').send({ account: person.email, password }).expect(200);
-  const { accessToken, cookie } = heldFrom(login);
+  const { accessToken, cookie } = tokensOf(login);
   const asOwner = { Authorization: `Bearer ${accessToken}` };
   await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
   expect((await http.get('/users/me/events').set(asOwner).expect(200)).body.data.events).toHaveLength(6);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withOwnTables } from '../../../src/adapters/records/own-tables.ts';
 import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';
-import { runHere, runThere, spawnCommand } from '../../support/processes/commands.ts';
+import { runHere, runSpawned, spawnCommand } from '../../support/processes/commands.ts';
 import { runService } from '../../support/processes/process.ts';
 import { signUpAt } from '../../support/processes/sessions-under-load.ts';
 import { fill } from '../../support/records/sample-rows.ts';
@@ -93,7 +93,7 @@ describe('data move', () => {
   });
 
   it('prints its progress on standard error while it runs', async () => {
-    const { status, stdout, stderr } = await runThere(['data', 'move'], {
+    const { status, stdout, stderr } = await runSpawned(['data', 'move'], {
       DATA_DIR: source.dataDir,
       DATABASE_URL: `sqlite:${newPath()}`,
     });

@@ -4,10 +4,10 @@ import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { connect, databaseOver } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { sendTo } from '../../../src/adapters/mikro-orm/schema.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { closedServices } from '../../support/http/account.ts';
+import { serviceStarter } from '../../support/http/account.ts';
 import { anApp } from '../../support/http/app-login.ts';
 import type { TestService } from '../../support/http/service.ts';
-import { copies } from '../../support/records/copies.ts';
+import { copyStatements } from '../../support/records/copies.ts';
 import { fill } from '../../support/records/sample-rows.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { startUseCases, USE_CASES } from '../../support/ways-in/use-cases.ts';
@@ -103,12 +103,12 @@ const meterOf = (send: Send) => {
 type Measured = Awaited<ReturnType<typeof measured>>;
 
 /** What every route reads among so many users, in the order in which they are asked. A form is posted to a page, and asks a route of the API. */
-const measured = async (users: number, open: ReturnType<typeof closedServices>) => {
+const measured = async (users: number, open: ReturnType<typeof serviceStarter>) => {
   const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
   const opened = await connect({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
   const [send, { records, withFasterMethods: faster }] = [sendTo(opened.db), databaseOver(opened)];
   await fill(records, 1);
-  for (const statement of copies(users)) await send(statement);
+  for (const statement of copyStatements(users)) await send(statement);
   const { seen, counting, watching } = meterOf(send);
   const { sessions, ...stores } = storageOver(records);
   const services = await startUseCases(open, { ...stores, sessions: faster(sessions) });
@@ -148,7 +148,7 @@ const measured = async (users: number, open: ReturnType<typeof closedServices>) 
 };
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('the pages of PostgreSQL that each route reads', () => {
-  const open = closedServices();
+  const open = serviceStarter();
   let few: Measured | undefined;
   let many: Measured | undefined;
   beforeAll(async () => {

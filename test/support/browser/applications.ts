@@ -3,7 +3,7 @@ import { beforeAll, onTestFinished } from 'vitest';
 import { hasher, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
-import { importing, registeredIn } from './client-page.ts';
+import { clientPage, registeredIn } from './client-page.ts';
 import { openSite, type Site } from './site.ts';
 import { type Witness, witness } from './witness.ts';
 
@@ -57,7 +57,7 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
       },
       [clock, `tandem:${service}`, vendor] as const,
     );
-    await tab.goto(site.publish(html + importing(service)));
+    await tab.goto(site.publish(html + clientPage(service)));
     return tab;
   };
   return {

@@ -9,13 +9,13 @@ export type Attack = {
 };
 
 const script = (code: string): string => `<script>${code}</script>`;
-const posting = (url: string, given = ''): string =>
+const postForm = (url: string, given = ''): string =>
   `<form method="post" action="${url}" ${given}</form>${script('document.forms[0].submit()')}`;
-const sandboxed = (html: string): string =>
+const inSandbox = (html: string): string =>
   `<iframe sandbox="allow-scripts allow-forms" srcdoc="${html.replaceAll('"', '&quot;')}"></iframe>`;
 
 /** A GET without `Origin` for a subresource of a page. The browser sends no SameSite=Lax cookie. */
-export const LOADING: readonly Attack[] = [
+export const LOADS: readonly Attack[] = [
   { title: 'an image', html: (url) => `<img src="${url}">`, embeds: true },
   { title: 'a script', html: (url) => `<script src="${url}"></script>`, embeds: true },
   { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">`, embeds: true },
@@ -27,7 +27,7 @@ export const LOADING: readonly Attack[] = [
 ];
 
 /** A GET without `Origin` that navigates. The browser sends SameSite=Lax cookies. */
-export const NAVIGATING: readonly Attack[] = [
+export const NAVIGATIONS: readonly Attack[] = [
   { title: 'a link that is followed', html: (url) => `<a href="${url}">a prize</a>`, click: true },
   { title: 'a link without a referrer', html: (url) => `<a rel="noreferrer" href="${url}">a prize</a>`, click: true },
   { title: 'a link to a new window', html: (url) => `<a target="_blank" href="${url}">a prize</a>`, click: true },
@@ -41,20 +41,20 @@ export const NAVIGATING: readonly Attack[] = [
 ];
 
 /** A GET request with `Origin`. */
-export const READING: readonly Attack[] = [
+export const READS: readonly Attack[] = [
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { credentials: 'include' })`) },
   { title: 'a cross-origin image', html: (url) => `<img crossorigin="use-credentials" src="${url}">` },
   { title: 'a module', html: (url) => `<script type="module" crossorigin="use-credentials" src="${url}"></script>` },
 ];
 
 /** A POST request that needs no preflight. */
-export const POSTING: readonly Attack[] = [
-  { title: 'a form', html: (url) => posting(url, '>') },
+export const POSTS: readonly Attack[] = [
+  { title: 'a form', html: (url) => postForm(url, '>') },
   {
     title: 'a form without a referrer',
-    html: (url) => `<meta name="referrer" content="no-referrer">${posting(url, '>')}`,
+    html: (url) => `<meta name="referrer" content="no-referrer">${postForm(url, '>')}`,
   },
-  { title: 'a form in a sandboxed frame', html: (url) => sandboxed(posting(url, '>')) },
+  { title: 'a form in a sandboxed frame', html: (url) => inSandbox(postForm(url, '>')) },
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { method: 'POST', credentials: 'include' })`) },
   {
     title: 'an opaque fetch',
@@ -67,5 +67,5 @@ export const POSTING: readonly Attack[] = [
 export const JSON_LIKE_FORM: Attack = {
   title: 'a form that looks like JSON',
   html: (url) =>
-    posting(url, `enctype="text/plain"><input name='{"account":"mallory","password":"' value='correct horse"}'>`),
+    postForm(url, `enctype="text/plain"><input name='{"account":"mallory","password":"' value='correct horse"}'>`),
 };

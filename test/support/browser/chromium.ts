@@ -4,10 +4,10 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { inject } from 'vitest';
-import { closing } from '../closing.ts';
+import { closedAtEnd } from '../closing.ts';
 import '../servers/provided.ts';
 import { provideDebianPackages } from '../servers/debian-package.ts';
-import { keep } from '../servers/keeper.ts';
+import { removeAtExit } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type BrowserProgram, type ChromiumPrograms, libraryPath } from './program.ts';
 
@@ -67,7 +67,7 @@ export const launchChromium = async ({
 }: Own = {}): Promise<Launched> => {
   if (program === undefined) throw new Error('there is no Chromium here: see canBrowse');
   const home = serverDirectory('chromium', {});
-  const remove = keep(home);
+  const remove = removeAtExit(home);
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'Default'), { recursive: true });
   writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(PREFERENCES[cookies]));
@@ -106,7 +106,7 @@ export const openBrowser = async (own: Own = {}, options: BrowserContextOptions 
   shared.set(kind, program);
   const browser = await (await program).newContext(options);
   browser.setDefaultTimeout(PATIENCE);
-  return { browser, close: closing(() => browser.close()) };
+  return { browser, close: closedAtEnd(() => browser.close()) };
 };
 
 /** @param onEnd called if the browser cannot be started, or crashes later */

@@ -39,12 +39,12 @@ const start = (service: string, origins: readonly string[] = []): string => `
   globalThis.page = { auth, changes, wake };`;
 
 /** A page that imports the client from the service. */
-export const importing = (service: string, setup: Setup = {}): string =>
+export const clientPage = (service: string, setup: Setup = {}): string =>
   `<script>${setUp(setup)}</script>
   <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service, setup.origins)}</script>`;
 
 /** A page that contains the client, for origins that may not import it from the service. */
-export const including = (service: string): string => {
+export const inlinePage = (service: string): string => {
   const module = readText('client/dist/client.js').replace(
     /export\{(\w+) as AuthError,(\w+) as (createAuthClient)\}/,
     'const $3=$2',

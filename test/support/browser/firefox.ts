@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { type Browser, type BrowserContext, type BrowserContextOptions, firefox } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { endWithUs, keep } from '../servers/keeper.ts';
+import { killAtExit, removeAtExit } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { libraryPath } from './program.ts';
 
@@ -37,7 +37,7 @@ const launch = async (): Promise<Browser> => {
   const program = inject('firefox');
   if (!program) throw new Error('there is no Firefox here: see hasFirefox');
   const home = serverDirectory('firefox', {});
-  keep(home);
+  removeAtExit(home);
   const browser = await firefox.launch({
     channel: 'moz-firefox',
     executablePath: program.command,
@@ -47,7 +47,7 @@ const launch = async (): Promise<Browser> => {
   });
   const { _browserSession: session, options } = (browser as unknown as Inside)._connection.toImpl(browser);
   // Firefox, unlike Chromium, does not notice the end of the process that has started it.
-  endWithUs(options.browserProcess.process);
+  killAtExit(options.browserProcess.process);
   const send = session.send.bind(session);
   session.send = (method, ...rest) => (method === UNKNOWN ? Promise.resolve({}) : send(method, ...rest));
   return browser;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { ROOT } from '../checkout/repository.ts';
-import { atEnd } from '../closing.ts';
+import { runAtEnd } from '../closing.ts';
 import { aPerson, hasher, startService, type TestService } from '../http/service.ts';
 import { spawnService } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -88,7 +88,7 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
     const between = await witness(behind.url, servicePort);
     const example = installedExample(name);
     if (build) await example.run(...build);
-    atEnd(await example.start(program, pages, { SERVICE: service, ORIGIN: pages, PORT: `${port}` }));
+    runAtEnd(await example.start(program, pages, { SERVICE: service, ORIGIN: pages, PORT: `${port}` }));
     world = { pages, service, behind, witness: between, browser };
   });
 

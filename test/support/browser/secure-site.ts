@@ -18,7 +18,7 @@ export type Cut = {
 };
 
 /** Makes Chromium find the sites of this file, with TLS: it registers keys only for sites whose certificate it trusts. */
-export const RESOLVING = '--host-resolver-rules=MAP *.example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+export const RESOLVER_RULES = '--host-resolver-rules=MAP *.example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 /** Turns on Device Bound Session Credentials with software keys, since the machine may have no TPM. */
 export const BINDING =
   '--enable-features=DeviceBoundSessions,EnableBoundSessionCredentialsSoftwareKeysForManualTesting';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { inject, vi } from 'vitest';
 import '../servers/provided.ts';
 import { freePort } from '../servers/free-port.ts';
-import { endWithUs, keep } from '../servers/keeper.ts';
+import { killAtExit, removeAtExit } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 
 /** Whether WebKit is available. Playwright cannot control it, since it needs its own build of WebKit. */
@@ -46,20 +46,20 @@ const launch = async (): Promise<string> => {
   const programs = inject('webkit');
   if (!programs) throw new Error('there is no WebKit here: see hasWebkit');
   const home = serverDirectory('webkit', {});
-  keep(home);
+  removeAtExit(home);
   const env = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, LIBGL_ALWAYS_SOFTWARE: '1' };
   const display = spawn(programs.display, ['-displayfd', '3', '-nolisten', 'tcp'], {
     env,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
-  endWithUs(display);
+  killAtExit(display);
   const [number] = await once(display.stdio[3] as Readable, 'data');
   const port = await freePort();
   const driver = spawn(programs.driver, [`--port=${port}`], {
     env: { ...env, DISPLAY: `:${`${number}`.trim()}` },
     stdio: 'ignore',
   });
-  endWithUs(driver);
+  killAtExit(driver);
   const url = `http://127.0.0.1:${port}`;
   await vi.waitFor(() => fetch(`${url}/status`), { timeout: PATIENCE });
   return url;

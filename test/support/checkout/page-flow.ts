@@ -2,14 +2,14 @@ import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/fl
 
 /** The pages to which a form leads, each with the result that leads there. Its own page is left out. */
 const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
-  const { leadsTo, otherwise, shows, accepted, onError = {} } = form;
+  const { leadsTo, withoutTarget, showsOnce, withoutSession, onError = {} } = form;
   const steps: (readonly [string | undefined, string])[] = [
     [leadsTo, name],
-    [otherwise, `${name}, if for nothing else`],
-    [shows?.on, `${name}: ${shows?.member}`],
-    [accepted?.mail, `${name}: address to verify`],
-    [accepted?.login, `${name}: factor to add`],
-    [accepted?.code, `${name}: factor to add, without a password`],
+    [withoutTarget, `${name}, if for nothing else`],
+    [showsOnce?.on, `${name}: ${showsOnce?.member}`],
+    [withoutSession?.mail, `${name}: address to verify`],
+    [withoutSession?.login, `${name}: factor to add`],
+    [withoutSession?.code, `${name}: factor to add, without a password`],
     ...Object.entries(onError).map(([code, to]) => [to, `${name}: ${code}`] as const),
   ];
   return steps.flatMap(([to, label]) => (to === undefined || to === page ? [] : [[to, label] as const]));
@@ -17,13 +17,13 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
 
 /** A drawing of the flow of the pages, in Mermaid. */
 export const flowDrawing = (): string => {
-  const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, skips, forms }]) => {
+  const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, isSkipped, forms }]) => {
     const steps = Object.entries(forms).flatMap(([name, form]) => stepsOf(page, name, form));
     const arrows = [...Map.groupBy(steps, ([to]) => to)].map(
       ([to, those]) => ` -->|"${those.map(([, label]) => label).join('<br>')}"| ${to}`,
     );
     const around = [
-      ...(stepUp ? [` -.->|"not shown lately"| ${skips ? 'target' : 'step-up'}`] : []),
+      ...(stepUp ? [` -.->|"not shown lately"| ${isSkipped ? 'target' : 'step-up'}`] : []),
       ...(Object.values(forms).some(({ offersPasskey }) => offersPasskey)
         ? [' -.->|"no passkey yet"| new-passkey']
         : []),

@@ -11,7 +11,7 @@ import { aPerson, hasher, type Own, startService, type TestService } from './ser
 
 const DAY = 86_400_000;
 
-export const closedServices =
+export const serviceStarter =
   () =>
   (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> =>
     startService(env, { hasher, ...own });
@@ -19,7 +19,7 @@ export const closedServices =
 type ForLink = { readonly userId: string; readonly purpose: LinkPurpose; readonly email: string };
 
 /** Stores a link, as the sender of mail does. @returns the token of the link */
-export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime = DAY): Promise<string> => {
+export const storeLink = async ({ ports }: TestService, link: ForLink, lifetime = DAY): Promise<string> => {
   const token = ports.secrets.random();
   const createdAt = ports.clock.now();
   const tokenHash = ports.secrets.hashOf(token);
@@ -86,7 +86,7 @@ export const linksOf = async ({ ports }: TestService, userId: string): Promise<s
     .toSorted();
 
 /** Links a provider's identity to a user, as a sign-in does. */
-export const linked = async ({ ports }: TestService, { id: userId }: { readonly id: string }, given = {}) => {
+export const linkIdentity = async ({ ports }: TestService, { id: userId }: { readonly id: string }, given = {}) => {
   const identity = anIdentity({ userId, ...given });
   await ports.records.insert('identities', identity);
   return identity;

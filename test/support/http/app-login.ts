@@ -13,14 +13,14 @@ export const anApp = (link = APP_LINK) => {
 };
 
 /** The URL to which the last opened page redirects by its meta tag. */
-export const ahead = ({ answers }: Pick<Visitor, 'answers'>): string =>
+export const nextUrlOf = ({ answers }: Pick<Visitor, 'answers'>): string =>
   unescaped(/content="0; url=([^"]*)"/.exec(answers.at(-1)?.text ?? '')?.[1] ?? '');
 
 /** Submits the open page that asks whether to log in to the app. @returns the code that the app gets */
 export const codeOnPage = async (browser: Visitor): Promise<string> => {
   await browser.submit('app.app');
   await browser.follow();
-  return new URL(ahead(browser)).searchParams.get('code') ?? expect.unreachable('the link has no code');
+  return new URL(nextUrlOf(browser)).searchParams.get('code') ?? expect.unreachable('the link has no code');
 };
 
 /** Opens the page for the link `to` of an app in a logged-in browser, and submits it. @returns the code that the app gets */

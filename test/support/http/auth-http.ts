@@ -31,10 +31,10 @@ export const servicesOverOneDatabase = () => {
 };
 
 /** The tokens of a client after a log-in or a refresh. */
-type Held = { readonly accessToken: string; readonly cookie: string };
+type Tokens = { readonly accessToken: string; readonly cookie: string };
 
 /** @returns the access token from the body, and the refresh cookie as a browser sends it back */
-export const heldFrom = (response: Response): Held => ({
+export const tokensOf = (response: Response): Tokens => ({
   accessToken: response.body.data.accessToken,
   cookie: cookiePair(refreshCookieOf(response)),
 });
@@ -42,14 +42,14 @@ export const heldFrom = (response: Response): Held => ({
 /** Registers a new user. */
 export const signUp = async ({ http }: TestService, person = aPerson()) => {
   const response = await http.post('/auth/register').send(person).expect(201);
-  return { person, user: response.body.data.user, ...heldFrom(response) };
+  return { person, user: response.body.data.user, ...tokensOf(response) };
 };
 
 export const refreshWith = ({ http }: TestService, cookie: string) =>
   http.post('/auth/refresh-token').set('Cookie', cookie);
 
 /** Decodes the header and the claims of a token, without verifying them. */
-export const opened = (token: string) => ({ header: decodeProtectedHeader(token), claims: decodeJwt(token) });
+export const decode = (token: string) => ({ header: decodeProtectedHeader(token), claims: decodeJwt(token) });
 
 /** The token in a cookie. */
 export const tokenIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
@@ -67,5 +67,5 @@ export const cookieAttributes = (setCookie: string | undefined): Record<string, 
   );
 
 /** Changes the first character of a token's signature. */
-export const tampered = (token: string): string =>
+export const forged = (token: string): string =>
   token.replace(/\.([^.])([^.]*)$/, (_all, first: string, rest: string) => `.${first === 'A' ? 'B' : 'A'}${rest}`);

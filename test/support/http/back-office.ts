@@ -31,10 +31,10 @@ export const WITH_OFFICE = {
   ADMIN_KEYS: JSON.stringify([SUPPORT, READER, WRITER].map(keyOf)),
 };
 
-type Given = { readonly header?: object; readonly claims?: object; readonly key?: KeyObject };
+type Parts = { readonly header?: object; readonly claims?: object; readonly key?: KeyObject };
 
 /** The signed assertion of a program for one request. @param given replaces parts of a valid assertion */
-export const assertionOf = async ({ name, privateKey }: Program, { header, claims, key = privateKey }: Given = {}) => {
+export const assertionOf = async ({ name, privateKey }: Program, { header, claims, key = privateKey }: Parts = {}) => {
   const exp = Math.floor(Date.now() / 1_000) + 60;
   return new SignJWT({ iss: name, sub: name, aud: OFFICE, exp, jti: randomUUID(), ...claims })
     .setProtectedHeader({ alg: 'ES256', kid: await calculateJwkThumbprint(privateKey), ...header })
@@ -44,7 +44,7 @@ export const assertionOf = async ({ name, privateKey }: Program, { header, claim
 type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** Sends a request of a program to the back office. */
-export const asked = async (
+export const ask = async (
   { office, ports }: Pick<TestService, 'office' | 'ports'>,
   method: Method,
   path: string,

@@ -1,5 +1,5 @@
 import { joseDeviceKey } from '../jose-proofs.ts';
-import { heldFrom } from './auth-http.ts';
+import { tokensOf } from './auth-http.ts';
 import { aPerson, type TestService } from './service.ts';
 
 /** Registers a user with a proof of a device's key, so that the session is bound to the key. */
@@ -10,5 +10,5 @@ export const boundUser = async ({ http, ports }: TestService) => {
     .post('/auth/register')
     .send({ ...person, proof })
     .expect(201);
-  return { key, person, response, user: response.body.data.user, ...heldFrom(response) };
+  return { key, person, response, user: response.body.data.user, ...tokensOf(response) };
 };

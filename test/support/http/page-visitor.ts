@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>;
 
 export const ORIGIN = 'https://auth.example.org';
 /** The header that a browser sends with a form of one of the service's own pages. */
-export const OF_OWN_PAGE = { Origin: ORIGIN };
+export const OWN_PAGE_HEADERS = { Origin: ORIGIN };
 
 export const pathOfPage = (page: PageName, to?: string): string =>
   PAGES[page].path + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
@@ -16,7 +16,7 @@ export const pathOfPage = (page: PageName, to?: string): string =>
 export type Visitor = ReturnType<typeof visitorOf>;
 
 /** The names of the forms in the second view of the log-in page, and the name of the form in the first view. */
-const [SECOND, FIRST] = [['log-in.log-in', 'log-in.code'], 'log-in.account'];
+const [SECOND_VIEW, FIRST_VIEW] = [['log-in.log-in', 'log-in.code'], 'log-in.account'];
 
 /** A browser without JavaScript. It stores cookies, and follows no redirect by itself. */
 export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers = {}) => {
@@ -44,7 +44,7 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
         ...more,
       });
   const open = async (path: string, more: Headers = {}): Promise<Response> => keep(await sending(http.get(path), more));
-  const post = async (path: string, fields: Fields | string, more: Headers = OF_OWN_PAGE): Promise<Response> =>
+  const post = async (path: string, fields: Fields | string, more: Headers = OWN_PAGE_HEADERS): Promise<Response> =>
     keep(await sending(http.post(path), more).type('form').send(fields));
   /** The forms with a name in the page that was opened last. */
   const shown = (name: string): ShownForm[] => formsIn(answers.at(-1)?.text ?? '', name);
@@ -54,8 +54,8 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
   const submit = async (name: string, fields: Fields = {}, at = 0): Promise<Response> => {
     const form = shown(name)[at];
     if (form !== undefined) return post(form.path, { ...form.fields, ...fields });
-    if (!SECOND.includes(name) || shown(FIRST).length === 0) throw new Error(`no form ${name} is shown`);
-    await submit(FIRST, { account: fields.account || 'nobody' });
+    if (!SECOND_VIEW.includes(name) || shown(FIRST_VIEW).length === 0) throw new Error(`no form ${name} is shown`);
+    await submit(FIRST_VIEW, { account: fields.account || 'nobody' });
     await follow();
     return submit(name, fields);
   };
@@ -70,7 +70,7 @@ export const locationIn = ({ headers }: Response): string =>
  * Sends each registration form to both URLs at the same time, on separate connections.
  * @returns the pairs of answers that differ or do not lead to the account page
  */
-export const sentTwice = async (urls: readonly [string, string], pairs: number) => {
+export const answersThatDiffer = async (urls: readonly [string, string], pairs: number) => {
   const different: unknown[] = [];
   const browsers = () => urls.map((url) => visitorOf({ http: request(url) }, { Connection: 'close' }));
   for (let pair = 0; pair < pairs; pair += 1) {

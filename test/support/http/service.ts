@@ -9,9 +9,9 @@ import { compose, type RunningService } from '../../../src/infrastructure/compos
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/log.ts';
-import { closing } from '../closing.ts';
+import { closedAtEnd } from '../closing.ts';
 import { testKeys } from '../keys.ts';
-import { watched } from '../openapi/watched.ts';
+import { watchAnswers } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
 import { ALL_ROUTES } from './all-routes.ts';
 
@@ -80,11 +80,11 @@ export const startService = async (
     ...(routes && { routes }),
     ports,
   });
-  if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
-  const { handlers, assertDocumented } = watched(service.http, service.routes);
+  if (parts.env.REDIS_URL !== undefined) await waitForRedis(service.routes);
+  const { handlers, assertDocumented } = watchAnswers(service.http, service.routes);
   const server = await listen(handlers, config);
   const { backOffice: office } = service;
-  const watchedOffice = office && watched(office.http, office.routes);
+  const watchedOffice = office && watchAnswers(office.http, office.routes);
   const officeServer = watchedOffice && (await listen(watchedOffice.handlers, { ...config, port: 0 }));
   const url = `http://127.0.0.1:${server.address.port}`;
   return {
@@ -95,7 +95,7 @@ export const startService = async (
     office: request(`http://127.0.0.1:${officeServer?.address.port}`),
     browser: () => request.agent(url),
     logs,
-    close: closing(async () => {
+    close: closedAtEnd(async () => {
       await Promise.all([server.close(), officeServer?.close()]);
       await service.close();
       await parts.remove();
@@ -108,7 +108,7 @@ export const startService = async (
 };
 
 /** Waits until the service has connected to Redis. It calls the handler directly, so that the call is neither limited nor logged. */
-const foundRedis = (routes: readonly Route[]): Promise<void> =>
+const waitForRedis = (routes: readonly Route[]): Promise<void> =>
   vi.waitFor(async () => {
     // The handler of this route uses neither argument.
     const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);

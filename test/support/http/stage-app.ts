@@ -18,7 +18,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
-import { watched } from '../openapi/watched.ts';
+import { watchAnswers } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
 /** The stages of SPEC "Request processing" in order, by name. Stage 13 wraps all others; stages 12, 11 and 10 run on the way out. */
@@ -33,16 +33,16 @@ export const ORDER = [
   'ratelimit',
   'authenticationGuard',
   'inputValidation',
-  'timing',
+  'startTiming',
   'successEnvelope',
   'responseSerialization',
   'handlerTimeout',
-  'handle',
+  'callHandler',
 ];
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
-const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
+const renderUserError = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
 
 /** The dependencies of the stages, without rate limits and with no token valid. `logs` receives the lines of all levels. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
@@ -62,7 +62,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     nodeEnv: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
-    userFailure,
+    renderUserError,
     allowedHeaders: [],
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
@@ -95,7 +95,7 @@ export const stageApp = async (
   requestTimeoutMs = 30_000,
 ): Promise<StageApp> => {
   const { logs, ...deps } = stageDeps(given);
-  const { handlers, assertDocumented, undocumented } = watched(createApp(routes, deps), routes);
+  const { handlers, assertDocumented, undocumented } = watchAnswers(createApp(routes, deps), routes);
   const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs });
   onTestFinished(async () => {
     await server.close();

@@ -32,7 +32,7 @@ const copyOf = (text: string) => {
  * Returns a function that tells whether a `.dockerignore` admits a path. The file may only have `*`, then lines with `!` and a path.
  * @throws Error if the file has another line
  */
-const admitting = (dockerignore: string): ((path: string) => boolean) => {
+const admissionBy = (dockerignore: string): ((path: string) => boolean) => {
   const [all, ...lines] = dockerignore.split('\n').filter(Boolean);
   const other = lines.find((line) => !/^!\w*[\w./-]*$/.test(line));
   if (all !== '*' || other !== undefined) throw new Error(`.dockerignore: unknown syntax: ${other ?? all}`);
@@ -48,13 +48,13 @@ export type Image = {
 };
 
 /** Instructions that have no effect on the files, or that set a user, which a test cannot switch to. */
-const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE', 'ARG', 'LABEL'];
+const IGNORED = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE', 'ARG', 'LABEL'];
 /** The build arguments of the image. */
 export const BUILD_ARGS = { REVISION: 'a-commit-of-the-tests' };
 const ABOUT_USERS = /^install -d -o |^chown /;
 const INSTALL = 'npm ci --omit=dev --ignore-scripts';
 
-const isAdmitted = admitting(readText('.dockerignore'));
+const isAdmitted = admissionBy(readText('.dockerignore'));
 
 /** Lays out the files of the image as its Dockerfile says. The packages are those of the checkout, without the development ones. */
 export const layOutImage = (directory: string): Image => {
@@ -73,7 +73,7 @@ const perform = ({ name, text }: Instruction, stage: readonly Instruction[], dir
   if (name === 'COPY' && from === undefined) for (const source of sources) copy(source, destination, directory);
   else if (name === 'COPY') installPackages(stage, directory);
   else if (name === 'RUN' && !ABOUT_USERS.test(text)) run(text, directory);
-  else if (name !== 'RUN' && !LEFT_OUT.includes(name)) throw new Error(`Dockerfile: unknown instruction ${name}`);
+  else if (name !== 'RUN' && !IGNORED.includes(name)) throw new Error(`Dockerfile: unknown instruction ${name}`);
   return {};
 };
 

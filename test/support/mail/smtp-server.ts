@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { closing } from '../closing.ts';
+import { closedAtEnd } from '../closing.ts';
 
 export type SmtpServer = {
   readonly port: number;
@@ -49,6 +49,6 @@ export const openSmtpServer = async (options: SMTPServerOptions = {}, port = 0):
     disconnect: () => {
       for (const socket of sockets) socket.destroy();
     },
-    close: closing(() => new Promise((resolve) => server.close(resolve))),
+    close: closedAtEnd(() => new Promise((resolve) => server.close(resolve))),
   };
 };

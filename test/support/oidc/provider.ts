@@ -40,7 +40,7 @@ export const CLIENT = { id: 'tandem', secret: 'a-secret-of-the-test' } as const;
 export const BASIC_CLIENT = { id: 'tandem-basic:1', secret: 'a:secret+of/the-test%' } as const;
 const ADA: ProviderAccount = { sub: 'subject-of-ada', email: 'ada@example.org', email_verified: true };
 
-const behaving = (): ProviderSwitches => ({
+const defaultSwitches = (): ProviderSwitches => ({
   answer: 'log-in',
   account: ADA,
   discovery: (document) => document,
@@ -65,7 +65,7 @@ const newKey = async () => {
  * behaves as `switches` says.
  */
 export const startProvider = async () => {
-  const switches = behaving();
+  const switches = defaultSwitches();
   let key = await newKey();
   const hits: string[] = [];
   let answer: (request: IncomingMessage, response: ServerResponse) => unknown = () => undefined;
@@ -124,7 +124,7 @@ export const startProvider = async () => {
     hits,
     /** Sets the switches back. */
     reset: (): void => {
-      Object.assign(switches, behaving());
+      Object.assign(switches, defaultSwitches());
     },
     replaceKeys: async (): Promise<void> => {
       key = await newKey();

@@ -82,21 +82,21 @@ const operationFinder = (document: Json) => {
   };
 };
 
-const at = (document: Json, path: readonly string[]): [value: unknown, pointer: string] => [
+const valueAt = (document: Json, path: readonly string[]): [value: unknown, pointer: string] => [
   path.reduce<unknown>((node, name) => (isJson(node) ? node[name] : undefined), document),
   path.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join(''),
 ];
 
 /** Finds a response in the document. A response that several routes share is a component. */
 const responseAt = (document: Json, path: readonly string[]): [response: unknown, pointer: string] => {
-  const [response, pointer] = at(document, path);
+  const [response, pointer] = valueAt(document, path);
   if (!isJson(response) || typeof response.$ref !== 'string') return [response, pointer];
-  return at(document, response.$ref.slice(2).split('/'));
+  return valueAt(document, response.$ref.slice(2).split('/'));
 };
 
 const headerProblems = (document: Json, response: Json, headers: Answer['headers']): string[] => {
   const declared = Object.entries(response.headers as Readonly<Record<string, Json>>).map(([name, { $ref }]) => {
-    const [header] = at(document, String($ref).slice(2).split('/'));
+    const [header] = valueAt(document, String($ref).slice(2).split('/'));
     return { name: name.toLowerCase(), required: (header as Json).required === true };
   });
   const missing = declared.filter(({ name, required }) => required && headers[name] === undefined);
@@ -118,7 +118,7 @@ const contentProblems = (
 ): string[] => {
   const type = String(headers['content-type']).replace(/;.*/, '');
   if (!(type in content)) return [`the media type ${type} is not declared`];
-  const [, encoded] = at({}, [type]);
+  const [, encoded] = valueAt({}, [type]);
   const validate = validatorOf(`${pointer}${encoded}/schema`);
   const value = /\bjson$/.test(type) ? parsed(body) : body;
   if (validate(value)) return [];
@@ -140,7 +140,7 @@ const schemaValidator = (document: Json): SchemaValidator => {
   const ajv = new Ajv2020({ strict: false, validateFormats: true });
   // The types of the CommonJS package `ajv-formats` do not match what Node imports.
   (formats as unknown as (ajv: Ajv2020) => void)(ajv);
-  ajv.addSchema(closed(document) as Json, 'document');
+  ajv.addSchema(closedSchema(document) as Json, 'document');
   const compiled = new Map<string, ValidateFunction>();
   return (pointer) => {
     const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` });
@@ -150,9 +150,9 @@ const schemaValidator = (document: Json): SchemaValidator => {
 };
 
 /** Forbids additional members in every schema of an object that lists its members. */
-const closed = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(closed);
+const closedSchema = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(closedSchema);
   if (!isJson(node)) return node;
-  const inner = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
+  const inner = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closedSchema(value)]));
   return node.type === 'object' && isJson(node.properties) ? { additionalProperties: false, ...inner } : inner;
 };

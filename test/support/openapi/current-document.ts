@@ -16,7 +16,7 @@ export const DOCUMENT = 'docs/openapi.json';
 
 const BASE_URL = 'https://auth.example.org';
 
-const composed = async (env: Env): Promise<RunningService> => {
+const composeService = async (env: Env): Promise<RunningService> => {
   // The service writes the keys that it makes to DATA_DIR, which must not be that of the checkout.
   const { path, remove } = temporaryDirectory();
   try {
@@ -31,11 +31,11 @@ const composed = async (env: Env): Promise<RunningService> => {
 
 /** Every documented route that the service can have. */
 export const currentRoutes = async (): Promise<readonly Route[]> =>
-  (await composed(ALL_ROUTES)).routes.filter(isDescribed);
+  (await composeService(ALL_ROUTES)).routes.filter(isDescribed);
 
 /** The OpenAPI document of the back office. */
 export const documentOfOffice = async (): Promise<Json> => {
-  const { backOffice } = await composed(WITH_OFFICE);
+  const { backOffice } = await composeService(WITH_OFFICE);
   return openApiDocument(backOffice?.routes ?? [], { baseUrl: OFFICE, version: VERSION });
 };
 

@@ -7,7 +7,7 @@ import { type Answer, type AnswerCheck, answerCheckOf } from './answer-check.ts'
  * Wraps the handlers of a service, and compares every answer with the OpenAPI document of the routes, whatever client gets it.
  * `assertDocumented` fails if an answer does not match.
  */
-export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
+export const watchAnswers = (handlers: HttpHandlers, routes: readonly Route[]) => {
   const api = routes.filter(({ visitor }) => visitor === undefined);
   const check = answerCheckOf(api);
   const isDescribed = pathsOf(api);
@@ -26,7 +26,7 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
     const shown = answer.body.slice(0, 500);
     if (problems.length > 0) deviations.push(`${method} ${target} ${answer.status}: ${problems.join('; ')}\n${shown}`);
   };
-  const watching: HttpHandlers = {
+  const watchedHandlers: HttpHandlers = {
     ...handlers,
     request: (incoming, outgoing) => {
       record(incoming, outgoing, see);
@@ -40,7 +40,7 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
     },
   };
   return {
-    handlers: watching,
+    handlers: watchedHandlers,
     /** @returns the answers since the last call that do not match the document */
     undocumented: (): string[] => deviations.splice(0),
     /** @throws Error with the answers that do not match the document */

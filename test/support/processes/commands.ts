@@ -33,7 +33,7 @@ export const spawnCommand = (
 ): ServiceProcess => spawnService(env, wrap, undefined, args);
 
 /** Runs `npx tandem NAME …` in a new process until it ends. */
-export const runThere = async (...given: Parameters<typeof spawnCommand>) => {
+export const runSpawned = async (...given: Parameters<typeof spawnCommand>) => {
   const { outcome, stdout, stderr } = spawnCommand(...given);
   const { code: status } = await outcome;
   return { status, stdout: stdout.join('\n'), stderr: stderr.join('\n') };

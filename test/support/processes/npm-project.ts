@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { ROOT, readText } from '../checkout/repository.ts';
 
 /** Matches the variables with which a person reaches a registry, and none that npm and vitest set for this checkout. */
-const KEPT =
+const KEPT_VARIABLES =
   /^(?:HOME|USER|TMPDIR|LANG|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:DIR|FILE)|(?:https?|no)_proxy|npm_config_(?!(?:local_)?prefix$).*)$/i;
 
 /** The environment of a person who has the Node.js of these tests, but not this checkout. */
 const outside = (): NodeJS.ProcessEnv => {
-  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
+  const kept = Object.entries(process.env).filter(([name]) => KEPT_VARIABLES.test(name));
   const path = (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.startsWith(ROOT));
   return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...path].join(delimiter) };
 };

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { atEnd } from '../closing.ts';
-import { endWithUs } from '../servers/keeper.ts';
+import { runAtEnd } from '../closing.ts';
+import { killAtExit } from '../servers/keeper.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
@@ -35,7 +35,7 @@ export const spawnService = (
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  endWithUs(child);
+  killAtExit(child);
   const stdout: string[] = [];
   const stderr: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
@@ -66,7 +66,7 @@ export const runService = async (
     const last = [...service.stdout.slice(-1), ...service.stderr];
     throw new Error(`the service did not start: ${last.join('\n')}`);
   }
-  atEnd(() => {
+  runAtEnd(() => {
     service.child.kill('SIGKILL');
     return service.outcome;
   });

@@ -13,7 +13,7 @@ export type Helper = {
   readonly kill: () => Promise<void>;
 };
 
-const ended = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
+const endProcess = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -36,6 +36,6 @@ export const startHelper = async (script: URL, ...given: string[]): Promise<Help
     pid: child.pid ?? 0,
     output: String(output),
     complaints: () => complaints,
-    kill: () => ended(child),
+    kill: () => endProcess(child),
   };
 };

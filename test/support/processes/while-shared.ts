@@ -22,17 +22,17 @@ export const whileShared = async <Result>(
   services: readonly RunningService[],
   scenario: (attempt: number) => Promise<Result>,
 ): Promise<Result> => {
-  const away = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is unavailable: '));
-  const back = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is available again: '));
+  const outages = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is unavailable: '));
+  const recoveries = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is available again: '));
   const ready = () => Promise.all(services.map(untilReady));
   for (let attempt = 1; ; attempt += 1) {
     await ready();
-    const before = away().join();
-    const isShared = before === back().join();
+    const before = outages().join();
+    const isShared = before === recoveries().join();
     const result = await scenario(attempt);
     // When a service has answered once more, the log lines that it wrote before have arrived.
     await ready();
-    if (isShared && away().join() === before) return result;
+    if (isShared && outages().join() === before) return result;
   }
 };
 

@@ -3,7 +3,7 @@ import { type Calls, recordsOver, type Transact } from '../../../src/adapters/re
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { callOf, callsBy } from './calls-by.ts';
+import { callsMadeBy, makeCall } from './calls-by.ts';
 
 const NAMES = Object.keys(TABLES) as TableName[];
 
@@ -29,14 +29,14 @@ export const failingRecords = () => {
     if (fault.how === 'lost') return canBeLost;
     throw failed();
   };
-  const through = (calls: Calls, canBeLost: boolean): Calls =>
-    callsBy(async (...call) => {
+  const failableCalls = (calls: Calls, canBeLost: boolean): Calls =>
+    callsMadeBy(async (...call) => {
       const isLost = send(canBeLost);
-      const answer = await callOf(calls, ...call);
+      const answer = await makeCall(calls, ...call);
       if (isLost) throw failed();
       return answer;
     });
-  const transactInTurn = transactOver(stored, (rows) => through(callsOver(rows), false));
+  const transactInTurn = transactOver(stored, (rows) => failableCalls(callsOver(rows), false));
   const transact: Transact = async (work) => {
     let isLost = false;
     open += 1;
@@ -53,7 +53,7 @@ export const failingRecords = () => {
     }
   };
   return {
-    records: recordsOver(through(callsOver(stored), true), transact) as Records,
+    records: recordsOver(failableCalls(callsOver(stored), true), transact) as Records,
     contents: (): Contents => new Map(NAMES.map((name) => [name, stored.all(name)])),
     restore: (contents: Contents): void => {
       for (const name of NAMES) for (const row of stored.all(name)) stored.set(name, keyOf(name, row), undefined);

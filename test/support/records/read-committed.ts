@@ -2,7 +2,7 @@ import { callsOver, memoryRows, type Row } from '../../../src/adapters/records/m
 import { type Calls, ConflictError, recordsOver, type Transact } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName, uniquesOf } from '../../../src/application/storage/tables.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { callOf, callsBy } from './calls-by.ts';
+import { callsMadeBy, makeCall } from './calls-by.ts';
 
 export type Change = {
   readonly table: TableName;
@@ -33,13 +33,13 @@ export class ReadCommitted {
     const transact: Transact = async (work) => {
       const by = new Transaction(this);
       own.add(by);
-      const inside = callsBy((...call) => send(by, () => by.perform(...call), !/^l/.test(call[0])));
+      const inside = callsMadeBy((...call) => send(by, () => by.perform(...call), !/^l/.test(call[0])));
       const result = await by.orEnd(work(inside));
       await send(by, () => by.commit(), false);
       return result;
     };
     /** A call outside of a unit is a transaction of its own. */
-    const alone = callsBy((...call) => transact((inside) => callOf(inside, ...call)));
+    const alone = callsMadeBy((...call) => transact((inside) => makeCall(inside, ...call)));
     const close = (): void => {
       for (const each of this.open) if (own.has(each)) each.end();
     };
@@ -72,7 +72,7 @@ class Transaction {
   async perform(name: keyof Calls, given: readonly unknown[]): Promise<unknown> {
     const [table, ...rows] = given as [TableName, ...Row[]];
     for (const each of name === 'list' ? [] : locksOf(table, rows.flat()).sort()) await this.#lock(each);
-    return callOf(callsOver(this.#rows), name, given);
+    return makeCall(callsOver(this.#rows), name, given);
   }
   async #lock(name: string): Promise<void> {
     const { owners } = this.#database;

@@ -4,7 +4,7 @@ import type { MessageKind } from '../../../src/domain/message.ts';
 import type { Contents } from './failing.ts';
 
 /** The event that a kind of message reports, where the names differ. `null` means that the message reports no event. */
-const TOLD: Readonly<Partial<Record<MessageKind, EventKind | null>>> = {
+const REPORTED_EVENTS: Readonly<Partial<Record<MessageKind, EventKind | null>>> = {
   'password-reset': null,
   'password-was-reset': 'password-reset',
   'new-device': 'logged-in',
@@ -20,7 +20,7 @@ export const brokenRules = (contents: Contents): readonly string[] => {
   const has = (userId: string | null, isMeant: (event: Tables['events']) => boolean) =>
     eventsOf.get(userId ?? '')?.some(isMeant) === true;
   /** Log-ins that are counted together have only one event, that of the first. */
-  const counted = (userId: string) => has(userId, ({ kind, count }) => kind === 'logged-in' && count > 1);
+  const hasCountedLogIns = (userId: string) => has(userId, ({ kind, count }) => kind === 'logged-in' && count > 1);
   const live = new Set(rows('sessions').map(({ id }) => id));
   const sequences = new Map(rows('webhookSequences').map(({ userId, sequence }) => [userId, sequence]));
   const apps = Map.groupBy(rows('factors'), ({ userId }) => userId);
@@ -39,7 +39,7 @@ export const brokenRules = (contents: Contents): readonly string[] => {
     ...rows('sessions').flatMap(({ id, userId }) => [
       ...broken(
         'a session has no event that opened it',
-        !has(userId, ({ sessionId }) => sessionId === id) && !counted(userId),
+        !has(userId, ({ sessionId }) => sessionId === id) && !hasCountedLogIns(userId),
       ),
       ...broken(
         'a session that has ended is live',
@@ -50,18 +50,18 @@ export const brokenRules = (contents: Contents): readonly string[] => {
       broken('a live session is in the list of ended ones', sessionId !== null && live.has(sessionId)),
     ),
     ...rows('outbox').flatMap(({ kind, userId, createdAt }) => {
-      const told = TOLD[kind] === undefined ? kind : TOLD[kind];
-      if (told === null || !isEvent(told)) return [];
+      const reported = REPORTED_EVENTS[kind] === undefined ? kind : REPORTED_EVENTS[kind];
+      if (reported === null || !isEvent(reported)) return [];
       return broken(
-        `a mail tells of ${told}, which has not happened`,
-        !has(userId, (event) => event.kind === told && event.at <= createdAt),
+        `a mail tells of ${reported}, which has not happened`,
+        !has(userId, (event) => event.kind === reported && event.at <= createdAt),
       );
     }),
     ...rows('deliveries').flatMap(({ userId, sequence, event }) => [
       ...broken('a delivery has no number of its user', users.has(userId) && sequence > (sequences.get(userId) ?? 0)),
       ...broken(
         `a delivery tells of ${event.type}, which has not happened`,
-        users.has(userId) && !has(userId, ({ id }) => id === event.id) && !counted(userId),
+        users.has(userId) && !has(userId, ({ id }) => id === event.id) && !hasCountedLogIns(userId),
       ),
     ]),
     ...[...users.values()].flatMap(({ id, secondFactorAt }) => [

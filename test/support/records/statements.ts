@@ -16,12 +16,12 @@ export const QUOTING = {
 
 /** Makes a copy of a database whose statements fail with an error of the driver that quotes their parameters. */
 export const failing = (db: Sql, quoting: (text: string) => CompiledQuery): Sql =>
-  sendingBy(db, ({ parameters }, send) => send(quoting(JSON.stringify(parameters))));
+  databaseSendingBy(db, ({ parameters }, send) => send(quoting(JSON.stringify(parameters))));
 
 /** Makes a copy of a database that records the texts of its statements. */
 export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly string[] } => {
   const sent: string[] = [];
-  const recorded = sendingBy(db, (query, send) => {
+  const recorded = databaseSendingBy(db, (query, send) => {
     sent.push(query.sql);
     return send(query);
   });
@@ -31,7 +31,7 @@ export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly 
 type Send = (query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
 /** Makes a copy of a database that sends each statement through `sending`. */
-export const sendingBy = (
+export const databaseSendingBy = (
   db: Sql,
   sending: (query: CompiledQuery, send: Send) => Promise<QueryResult<unknown>>,
 ): Sql => {

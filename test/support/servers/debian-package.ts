@@ -21,14 +21,14 @@ export type DebianPackages = { readonly root: string; readonly libraries: readon
  * @throws Error if the system has no Debian packages, the download fails, or the packages lack the file
  */
 export const provideDebianPackages = async (path: string, ...names: string[]): Promise<DebianPackages> => {
-  if (isThere('/', path)) return { root: '/', libraries: [] };
+  if (exists('/', path)) return { root: '/', libraries: [] };
   const root = join(CACHE, names.join('+'));
-  if (!isThere(root, path)) await unpackInto(root, path, names);
+  if (!exists(root, path)) await unpackInto(root, path, names);
   return { root, libraries: directoriesOfLibraries(root) };
 };
 
 /** Whether a file exists. A link to a missing file does not count. */
-const isThere = (root: string, path: string): boolean =>
+const exists = (root: string, path: string): boolean =>
   globSync(path, { cwd: root }).some((found) => existsSync(join(root, found)));
 
 const unpackInto = async (root: string, path: string, names: readonly string[]): Promise<void> => {
@@ -41,9 +41,9 @@ const unpackInto = async (root: string, path: string, names: readonly string[]):
     await download(work, names);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
-    if (!isThere(join(work, 'root'), path)) throw new Error(`what apt-get fetches for ${names} has no ${path}`);
+    if (!exists(join(work, 'root'), path)) throw new Error(`what apt-get fetches for ${names} has no ${path}`);
     // Another process may have unpacked the packages meanwhile.
-    if (isThere(root, path)) return;
+    if (exists(root, path)) return;
     rmSync(root, { recursive: true, force: true });
     renameSync(join(work, 'root'), root);
   } finally {

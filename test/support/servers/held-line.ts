@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { atEnd } from '../closing.ts';
+import { runAtEnd } from '../closing.ts';
 import { listenOnLoopback } from '../listen.ts';
 
 /** A proxy of a server that can hold requests back and forward them later. It never holds responses back. */
@@ -26,7 +26,7 @@ export const openHeldLine = async (server: string) => {
   const end = (): void => {
     for (const near of lines.keys()) near.destroy();
   };
-  atEnd(end);
+  runAtEnd(end);
   return {
     url: url.href,
     hold: (): void => {

@@ -24,7 +24,7 @@ rm -rf "$1"
  * Stops the server in a directory and removes the directory when this process has ended in any way, even by SIGKILL.
  * @returns a function that does this now, and waits until it is done
  */
-export const keep = (directory: string): (() => Promise<void>) => {
+export const removeAtExit = (directory: string): (() => Promise<void>) => {
   const keeper = spawnKeeper(SCRIPT, directory);
   const gone = once(keeper, 'exit');
   return async () => {
@@ -34,7 +34,7 @@ export const keep = (directory: string): (() => Promise<void>) => {
 };
 
 /** Kills a child process when this process has ended in any way, even by SIGKILL. */
-export const endWithUs = (child: ChildProcess): void => {
+export const killAtExit = (child: ChildProcess): void => {
   const keeper = spawnKeeper(`trap '' HUP INT TERM; read -r _; kill -KILL "$1"`, String(child.pid));
   child.once('exit', () => keeper.kill('SIGKILL'));
 };

@@ -51,7 +51,7 @@ export const launchPgbouncer = async (
   const configuration = join(directory, 'pgbouncer.ini');
   writeFileSync(
     configuration,
-    configured(server, { ...SETTINGS, ...settings, listen_port: url.port, auth_file: users }),
+    configurationOf(server, { ...SETTINGS, ...settings, listen_port: url.port, auth_file: users }),
   );
   return launch({
     url: url.href,
@@ -76,7 +76,7 @@ const SETTINGS = {
   log_disconnections: '0',
 };
 
-const configured = ({ hostname, port, pathname }: URL, settings: Readonly<Record<string, string>>): string =>
+const configurationOf = ({ hostname, port, pathname }: URL, settings: Readonly<Record<string, string>>): string =>
   [
     '[databases]',
     `${ALIAS} = host=${hostname} port=${port} dbname=${pathname.slice(1)}`,

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Certificate } from '../certificate.ts';
 import { freePort } from './free-port.ts';
-import { keep } from './keeper.ts';
+import { removeAtExit } from './keeper.ts';
 import { launch, type Owner, type TestServer } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
 
@@ -33,7 +33,7 @@ const SETTINGS = {
 export const providePostgres = async (): Promise<{ programs: PostgresPrograms; remove: () => Promise<void> }> => {
   const owner = unprivileged();
   const directory = serverDirectory('postgresql', owner);
-  const remove = keep(directory);
+  const remove = removeAtExit(directory);
   try {
     const root = join(directory, 'native');
     await run('cp', ['-RP', nativeDirectory(), root]);
@@ -96,7 +96,7 @@ export const launchPostgresWithTls = async (
 ): Promise<TlsServer> => {
   const { owner } = programs;
   const directory = serverDirectory('certificate', owner);
-  const remove = keep(directory);
+  const remove = removeAtExit(directory);
   const files = { ssl_cert_file: join(directory, 'server.crt'), ssl_key_file: join(directory, 'server.key') };
   const write = ({ cert, key }: Certificate) => {
     writePrivate(files.ssl_cert_file, cert, owner);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../checkout/repository.ts';
-import { atEnd } from '../closing.ts';
+import { runAtEnd } from '../closing.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
-import { endWithUs } from './keeper.ts';
+import { killAtExit } from './keeper.ts';
 
 type Place = { readonly directory: string; readonly port: number; readonly instances: readonly string[] };
 type Proxy = {
@@ -22,14 +22,14 @@ type Proxy = {
 };
 
 /** Applies replacements to a text. @throws Error that names a pattern that is not in the text */
-export const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
+export const withReplacements = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
   replacements.reduce((before, [pattern, value]) => {
     if (!pattern.test(before)) throw new Error(`the documented configuration has no ${pattern}`);
     return before.replace(pattern, value);
   }, text);
 
 /** Makes a complete configuration of nginx with `text` in its `http` block. */
-export const inNginx = (directory: string, text: string): string => {
+export const nginxConfiguration = (directory: string, text: string): string => {
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
   );
@@ -49,7 +49,7 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     program: 'usr/bin/caddy',
     configured: ({ port, instances }) => {
       const { configs } = parse(readText('compose.yaml'), { merge: true });
-      const text = replaced(
+      const text = withReplacements(
         configs.proxy.content,
         [/:8080/, `:${port}`],
         [/tandem-1:3000 tandem-2:3000/, instances.join(' ')],
@@ -61,7 +61,7 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   nginx: {
     ...NGINX,
     configured: ({ directory, port, instances }) => {
-      const text = replaced(
+      const text = withReplacements(
         readText('docs/proxies/nginx.conf'),
         [/ *server 10(?:.|\n)*10\.0\.0\.2:3000(.*)/, instances.map((each) => `server ${each}$1`).join('\n')],
         [/listen 443 ssl/, `listen 127.0.0.1:${port}`],
@@ -69,14 +69,14 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
         [/\n *ssl_certificate_key .*/, ''],
         [/access_log \S+/, `access_log ${join(directory, 'access.log')}`],
       );
-      return inNginx(directory, text);
+      return nginxConfiguration(directory, text);
     },
   },
   HAProxy: {
     packageName: 'haproxy',
     program: 'usr/sbin/haproxy',
     configured: ({ port, instances }) =>
-      replaced(
+      withReplacements(
         readText('docs/proxies/haproxy.cfg'),
         [/server one(?:.|\n)*10\.0\.0\.2:3000/, instances.map((each, at) => `server s${at} ${each}`).join('\n')],
         [/:443 ssl crt \S+/, `127.0.0.1:${port}`],
@@ -100,10 +100,10 @@ export const startProxy = async (
   writeFileSync(file, configured({ directory, port, instances }));
   const env = { HOME: join(directory, 'home'), LD_LIBRARY_PATH: libraries.join(':') };
   const child = spawn(join(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child);
+  killAtExit(child);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)));
-  atEnd(async () => {
+  runAtEnd(async () => {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit');
   });
   const url = `http://127.0.0.1:${port}`;

@@ -53,7 +53,7 @@ export const launchRedisCluster = async (program: RedisProgram): Promise<RedisCl
     for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
     const shards = Array.from({ length: SHARDS }, (_, at) => shardAt(nodes, at));
     await join(nodes, shards);
-    await vi.waitFor(() => Promise.all(nodes.map(({ redis }) => assertWhole(redis))), PATIENCE);
+    await vi.waitFor(() => Promise.all(nodes.map(({ redis }) => assertComplete(redis))), PATIENCE);
     return { shards, stop };
   } catch (error) {
     await stop();
@@ -98,7 +98,7 @@ const join = async (nodes: readonly StartedNode[], shards: readonly Shard[]): Pr
   }
 };
 
-const assertWhole = async (redis: Redis): Promise<void> => {
+const assertComplete = async (redis: Redis): Promise<void> => {
   const state = String(await redis.cluster('INFO'));
   const known = String(await redis.cluster('NODES'))
     .trim()

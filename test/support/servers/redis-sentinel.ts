@@ -16,7 +16,7 @@ const HOST = '127.0.0.1';
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
 /** A master and a replica, and the sentinels that watch them. All of them accept only TLS. */
-export type WatchedRedises = {
+export type RedisSentinels = {
   /** A REDIS_URL with all sentinels. */
   readonly url: string;
   /** The path of the certificate that all servers use. */
@@ -28,7 +28,7 @@ export type WatchedRedises = {
 };
 
 /** Starts the servers, and waits until the sentinels know each other and the replica. */
-export const launchRedisSentinels = async (program: RedisProgram): Promise<WatchedRedises> => {
+export const launchRedisSentinels = async (program: RedisProgram): Promise<RedisSentinels> => {
   const tls = await writeTls();
   const started: TestServer[] = [];
   const stop = async () => {
@@ -48,11 +48,11 @@ export const launchRedisSentinels = async (program: RedisProgram): Promise<Watch
     const replication = { replicaof: `${HOST} ${port}`, 'repl-diskless-sync-delay': '0' };
     const master = await add(launchRedis(program, { ...tls.settingsFor(port), ...access }));
     await add(launchRedis(program, { ...tls.settingsFor(replicaPort), ...access, ...replication }));
-    const watch = watching(port, password, sentinelPassword);
+    const watch = watchSettings(port, password, sentinelPassword);
     const sentinels = await Promise.all(
       ports.map((own) => add(launchSentinel(program, [...Object.entries(tls.settingsFor(own)), ...watch]))),
     );
-    await Promise.all(ports.map((own) => untilItSeesAll(own, sentinelPassword, tls.ca)));
+    await Promise.all(ports.map((own) => untilComplete(own, sentinelPassword, tls.ca)));
     const hosts = ports.map((own) => `${HOST}:${own}`).join();
     const asSentinel = `sentinel_username=default&sentinel_password=${sentinelPassword}`;
     const url = `rediss+sentinel://:${password}@${hosts}/${MASTER}?${asSentinel}`;
@@ -83,7 +83,7 @@ const writeTls = async () => {
 };
 
 /** The settings of a sentinel that fails over within seconds. */
-const watching = (port: number, password: string, sentinelPassword: string): [name: string, value: string][] => [
+const watchSettings = (port: number, password: string, sentinelPassword: string): [name: string, value: string][] => [
   ['bind', HOST],
   ['requirepass', sentinelPassword],
   ['sentinel', `sentinel-pass ${sentinelPassword}`],
@@ -112,7 +112,7 @@ const launchSentinel = (
 };
 
 /** Waits until a sentinel sees the other sentinels, and a replica that follows the master. */
-const untilItSeesAll = async (port: number, password: string, ca: string): Promise<void> => {
+const untilComplete = async (port: number, password: string, ca: string): Promise<void> => {
   const sentinel = new Redis({ host: HOST, port, password, tls: { ca } });
   try {
     await vi.waitFor(async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { keep } from './keeper.ts';
+import { removeAtExit } from './keeper.ts';
 import { allGone, signalAll, stopTree } from './process-tree.ts';
 
 /** A server process for tests on a loopback port, with a data directory that exists until `stop`. */
@@ -50,7 +50,7 @@ const START_TIMEOUT = 90_000;
  * @throws Error with the output of the server if it does not start
  */
 export const launch = async (options: Launch): Promise<TestServer> => {
-  const stop = keep(options.directory);
+  const stop = removeAtExit(options.directory);
   let server: RunningServer;
   try {
     await options.prepare?.();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { beforeAll, expect } from 'vitest';
-import { closing } from '../closing.ts';
+import { closedAtEnd } from '../closing.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { type Database, openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -46,7 +46,7 @@ export const createDatabase = async (server: string, how = ''): Promise<{ url: s
   await admin(`create database ${name} ${how}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: closing(() => admin(`drop database ${name} with (force)`)) };
+  return { url: url.href, drop: closedAtEnd(() => admin(`drop database ${name} with (force)`)) };
 };
 
 /** Opens a new database with tables on a PostgreSQL. */

@@ -2,7 +2,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { ormOptions } from '../../../src/adapters/mikro-orm/entities.ts';
 import * as adapter from '../../../src/adapters/mikro-orm/open-database.ts';
 import { type AnyTable, TABLES } from '../../../src/application/storage/tables.ts';
-import { closing } from '../closing.ts';
+import { closedAtEnd } from '../closing.ts';
 
 /** A database, with the entity manager through which tests send statements over the same connections. */
 export type Database = adapter.Database & { readonly em: SqlEntityManager };
@@ -13,14 +13,14 @@ export const openDatabase = async (...given: Parameters<typeof adapter.connect>)
   const { kind, prefix, tables, db } = opened;
   const { em } = new MikroORM({ ...(await ormOptions(kind, prefix, tables)), driverOptions: db });
   const database = adapter.databaseOver(opened);
-  return { ...database, em, close: closing(database.close) };
+  return { ...database, em, close: closedAtEnd(database.close) };
 };
 
 /** The tables with rows that are not deleted with a user, and the table of users, which is first. */
-export const ROOTS = Object.values<AnyTable>(TABLES)
+export const ROOT_TABLES = Object.values<AnyTable>(TABLES)
   .filter(({ ofUser, columns }) => !ofUser || columns.userId === 'text?')
   .map(({ name }) => name);
 
 export const removeAllRows = async ({ em }: Pick<Database, 'em'>, prefix = ''): Promise<void> => {
-  for (const table of ROOTS) await em.execute(`delete from ${prefix}${table}`);
+  for (const table of ROOT_TABLES) await em.execute(`delete from ${prefix}${table}`);
 };

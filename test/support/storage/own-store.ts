@@ -6,12 +6,12 @@ import { pgRecords, type Sql } from '../../../examples/own-store/records.ts';
 import { createTables } from '../../../examples/own-store/schema.ts';
 import { CUSTOMERS, shopUsers } from '../../../examples/own-store/shop-users.ts';
 import { createDatabase } from './databases.ts';
-import { ROOTS } from './open-database.ts';
+import { ROOT_TABLES } from './open-database.ts';
 
 type Over = { readonly records: Records } & Sql;
 
 /** Makes a copy of a pool whose statements fail with an error of the driver that quotes their values. */
-const failing = (pool: Pool): Pool => {
+const failingPool = (pool: Pool): Pool => {
   const query = (_text: string, values: readonly unknown[] = []) =>
     pool.query('select $1::text::int', [JSON.stringify(values)]);
   const client = { query, on: () => undefined, release: () => undefined };
@@ -32,14 +32,14 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
   if (users === 'shop') await pool.query(CUSTOMERS);
   await createTables(pool, users === 'shop' ? 'public.customers' : undefined);
   const [ours, theirs] = [pgRecords(pool), pgRecords(other)];
-  const [, ...others] = ROOTS.map((name) => `auth.${name}`);
+  const [, ...others] = ROOT_TABLES.map((name) => `auth.${name}`);
   const tables = [users === 'own' ? 'auth.users' : 'public.customers', ...others];
   const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const untilOneWaits = () => expect.poll(async () => (await other.query(WAITING)).rows.length).toBe(1);
   return {
     ours,
     theirs,
-    failing: () => pgRecords(failing(pool)),
+    failing: () => pgRecords(failingPool(pool)),
     storageOf: ({ records, ...sql }: Over) =>
       users === 'own' ? storageOver(records) : storageOver(records, (inside) => storesOver(inside, shopUsers(sql))),
     untilOneWaits,

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { keep } from '../servers/keeper.ts';
+import { removeAtExit } from '../servers/keeper.ts';
 import '../servers/provided.ts';
 
 /** Makes a directory that all projects of a test run share, and removes it after the run. */
@@ -10,5 +10,5 @@ export const setup = ({ vitest }: TestProject): (() => Promise<void>) | undefine
   if (vitest.getProvidedContext().runDirectory !== undefined) return undefined;
   const path = mkdtempSync(join(tmpdir(), 'tandem-run-'));
   vitest.provide('runDirectory', path);
-  return keep(path);
+  return removeAtExit(path);
 };

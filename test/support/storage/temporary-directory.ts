@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atEnd } from '../closing.ts';
+import { runAtEnd } from '../closing.ts';
 
 type TemporaryDirectory = {
   /** The path of the directory, which is created when this is first read. */
@@ -13,21 +13,21 @@ type TemporaryDirectory = {
 
 /** A directory that is removed at the end of the test or file. */
 export const temporaryDirectory = (): TemporaryDirectory => {
-  let made: string | undefined;
+  let created: string | undefined;
   let count = 0;
   const directory = {
     get path() {
-      made ??= mkdtempSync(join(tmpdir(), 'tandem-'));
-      return made;
+      created ??= mkdtempSync(join(tmpdir(), 'tandem-'));
+      return created;
     },
     newPath: () => {
       count += 1;
       return join(directory.path, `${count}`);
     },
     remove: () => {
-      if (made !== undefined) rmSync(made, { recursive: true, force: true });
+      if (created !== undefined) rmSync(created, { recursive: true, force: true });
     },
   };
-  atEnd(directory.remove);
+  runAtEnd(directory.remove);
   return directory;
 };

@@ -7,7 +7,7 @@ type Run = (world: OwnedAccount) => Promise<unknown>;
 const NEW_PASSWORD = 'the battery of the owner';
 
 /** What happens when a stranger gets in, for each act that takes the account back to the time before that. */
-export const MOMENTS: Readonly<Partial<Record<AccountAct, Run>>> = {
+export const INTRUSIONS: Readonly<Partial<Record<AccountAct, Run>>> = {
   'email-change-undone': async ({ account, changeAddress, service }) => {
     await changeAddress(account.other);
     expect(await service.ports.users.findByEmail(account.other)).toMatchObject({ id: account.id });
@@ -37,7 +37,7 @@ export const ACTIONS: Readonly<Record<AccountAct, (world: OwnedAccount, mine: bo
       : (await askForCode())(),
   'email-change-requested': ({ account, askForAddress }) => askForAddress(account.other),
   'email-changed': async (world) => {
-    await MOMENTS['email-change-undone']?.(world);
+    await INTRUSIONS['email-change-undone']?.(world);
     world.account.mailbox = world.account.other;
   },
   'email-change-undone': async ({ account, tokenIn, confirmLink }) => {

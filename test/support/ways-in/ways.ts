@@ -18,18 +18,18 @@ const ORIGIN = 'https://auth.example.org';
 const STEP = 30_000;
 
 /** A way in that a person has. */
-export type Held = {
+export type HeldWay = {
   /** Tries the way in, which may use it up. */
   readonly works: () => Promise<boolean>;
   /** Removes the way in, as the owner of the account may. */
   readonly remove?: () => PromiseLike<unknown>;
 };
-type Add = (world: OwnedAccount, mine: boolean) => Promise<Held>;
+type AddWay = (world: OwnedAccount, mine: boolean) => Promise<HeldWay>;
 
 const succeeds = async (request: PromiseLike<Response>): Promise<boolean> => (await request).status < 400;
 
 /** A person at the provider. They have the address of the account if it is proven, which must not bring back a removed way in. */
-const somebody = ({ account: { isProven, email } }: OwnedAccount): Person => ({
+const personAtProvider = ({ account: { isProven, email } }: OwnedAccount): Person => ({
   sub: crypto.randomUUID(),
   email: isProven ? email : aPerson().email,
   email_verified: true,
@@ -55,7 +55,7 @@ const opensAt = async (world: OwnedAccount, who: Person): Promise<boolean> =>
   world.opens(await world.cameBack(await world.begin(who), who));
 
 /** Links the identity of a person at the provider to the account. */
-const linked = async (world: OwnedAccount, who = somebody(world)) => {
+const linkIdentity = async (world: OwnedAccount, who = personAtProvider(world)) => {
   const { me, begin, cameBack } = world;
   const back = await cameBack(await begin(who, '/auth/oidc/acme/link'), who);
   expect(back.get('Location')).not.toContain('error=');
@@ -64,8 +64,8 @@ const linked = async (world: OwnedAccount, who = somebody(world)) => {
 };
 
 /** A way in by the link in a mail to the owner. */
-const mailed =
-  (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose, path: string, more = {}): Add =>
+const wayByMail =
+  (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose, path: string, more = {}): AddWay =>
   async ({ askForLink, confirmLink }) => {
     const token = await askForLink(ask, purpose);
     return { works: () => succeeds(confirmLink(path, token, more)) };
@@ -74,7 +74,7 @@ const mailed =
 const sessionsOf = async ({ me }: OwnedAccount): Promise<{ id: string; current: boolean; binding: string }[]> =>
   (await me('get', '/auth/sessions').expect(200)).body.data;
 
-export const WAYS: Readonly<Record<WayIn, Add>> = {
+export const WAYS: Readonly<Record<WayIn, AddWay>> = {
   password: async ({ logIn, isIn, account }) => {
     const { password } = account;
     return { works: async () => isIn(await logIn(password)) };
@@ -143,12 +143,12 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     };
   },
   identity: async (world) => {
-    const { who, remove } = await linked(world);
+    const { who, remove } = await linkIdentity(world);
     return { works: () => opensAt(world, who), remove };
   },
   /** A removed identity counts as working as long as the service refuses it. */
   'removed-identity': async (world) => {
-    const { who, remove } = await linked(world);
+    const { who, remove } = await linkIdentity(world);
     await remove();
     return {
       works: async () => {
@@ -160,7 +160,7 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
       },
     };
   },
-  'password-reset': mailed('password-reset', 'password-reset', '/auth/password-reset/confirm', {
+  'password-reset': wayByMail('password-reset', 'password-reset', '/auth/password-reset/confirm', {
     newPassword: NEW_PASSWORD,
   }),
   'handed-over': async ({ office, account, confirmLink }) => {
@@ -169,8 +169,8 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     const use = { newPassword: NEW_PASSWORD };
     return { works: () => succeeds(confirmLink('/auth/password-reset/confirm', token, use)) };
   },
-  'email-verification': mailed('email-verification', 'email-verification', '/auth/email-verification/confirm'),
-  'not-me': mailed('email-verification', 'not-me', '/auth/email-verification/not-me'),
+  'email-verification': wayByMail('email-verification', 'email-verification', '/auth/email-verification/confirm'),
+  'not-me': wayByMail('email-verification', 'not-me', '/auth/email-verification/not-me'),
   'email-change': async ({ askForAddress, confirmLink }) => {
     const token = await askForAddress(aPerson().email);
     return { works: () => succeeds(confirmLink('/auth/email-change/preview', token)) };
@@ -227,24 +227,24 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     };
   },
   'begun-sign-in': async (world) => {
-    const { who, remove } = await linked(world);
+    const { who, remove } = await linkIdentity(world);
     const begun = await world.begin(who);
     return { works: async () => world.opens(await world.cameBack(begun, who)), remove };
   },
   'begun-link': async (world) => {
-    const who = { ...somebody(world), email: aPerson().email };
+    const who = { ...personAtProvider(world), email: aPerson().email };
     const begun = await world.begin(who, '/auth/oidc/acme/link');
     return { works: async () => !(await world.cameBack(begun, who)).get('Location')?.includes('error=') };
   },
   'kept-identity': async (world) => {
-    const who = somebody(world);
+    const who = personAtProvider(world);
     const kept = world.cookiesOf(await world.cameBack(await world.begin(who), who));
     return {
       works: async () => {
         await (await world.askForCode(kept))();
         return opensAt(world, who);
       },
-      remove: async () => (await linked(world, who)).remove(),
+      remove: async () => (await linkIdentity(world, who)).remove(),
     };
   },
   invitation: async ({ office, account, tokenIn, service }) => {

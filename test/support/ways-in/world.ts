@@ -7,8 +7,8 @@ import { codeAt } from '../authenticator-app.ts';
 import type { FixedClock } from '../fixed-clock.ts';
 import { deliver } from '../http/account.ts';
 import { ADOPTION_KEY } from '../http/all-routes.ts';
-import { opened } from '../http/auth-http.ts';
-import { asked } from '../http/back-office.ts';
+import { decode } from '../http/auth-http.ts';
+import { ask } from '../http/back-office.ts';
 import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../http/service.ts';
 import type { memoryMailer } from '../mail/memory-mailer.ts';
 import { type TestProvider, walkToCallback } from '../oidc/provider.ts';
@@ -151,7 +151,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     cameBack,
     cookiesOf,
     office: (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
-      asked(service, method, path, body),
+      ask(service, method, path, body),
     logIn,
     enter,
     /** Sets a new password and logs the owner in, if the current password no longer works. */
@@ -176,7 +176,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
       const cookie = cookiePair(refreshCookieOf(response));
       if (error !== null || cookie === '') return false;
       const { body } = await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
-      return opened(body.data.accessToken).claims.sub === id;
+      return decode(body.data.accessToken).claims.sub === id;
     },
   };
 };

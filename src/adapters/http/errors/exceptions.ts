@@ -10,7 +10,7 @@ import { STATUS_CODES } from '../node-http.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An error of this adapter, with header fields of the response, such as `Allow`. */
+/** An error with header fields of the response, such as `Allow`. */
 export class HttpFailure extends AppError<ErrorCode> {
   readonly headers: Headers;
 
@@ -22,7 +22,7 @@ export class HttpFailure extends AppError<ErrorCode> {
 
 type HttpFailureOptions = Omit<AppErrorOptions, 'status' | 'message'> & { readonly headers?: Headers };
 
-/** An error of HTTP itself: the client only learns the status. */
+/** An error of HTTP itself, such as 404: the client learns only the status. */
 export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions = {}): HttpFailure =>
   new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
     status,
@@ -31,7 +31,7 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** RFC 6750 §3 for access tokens, RFC 7617 §2 for page servers. */
+/** The values of `WWW-Authenticate`: RFC 6750 §3 for access tokens, RFC 7617 §2 for page servers. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Bearer',
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',
@@ -60,29 +60,29 @@ export const errorHeaders = (error: AppError): Headers => {
 export const validationFailure = (details: readonly FieldProblem[]): AppError =>
   new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
 
-/** A payload does not match its schema, or has no JSON form. The message has paths and expected types, never values. */
+/** A handler's payload does not match its schema, or has no JSON form. The message has paths and expected types, never values. */
 export class ResponseSerializationFailure extends Error {
   override readonly name = 'ResponseSerializationFailure';
 
   constructor(issues: readonly Pick<BaseIssue<unknown>, 'path' | 'expected'>[], options?: ErrorOptions) {
-    const places = issues.map(
+    const problems = issues.map(
       ({ path, expected }) => `${path?.map(({ key }) => key).join('.') ?? 'data'}: ${expected}`,
     );
-    super(`the payload does not match its schema (${places.join('; ')})`, options);
+    super(`the payload does not match its schema (${problems.join('; ')})`, options);
   }
 }
 
-/** Whether the request's route declares the code. True for an error before a route was reached. */
+/** Whether the request's route declares the code of the error. Before the router has found a route, every code counts as declared. */
 export const isDeclared = ({ state: { route } }: Context, { code }: AppError): boolean =>
   route === undefined || route.errors.has(code);
 
 /**
- * An undeclared code is a bug in the declaration of the route. In production the client gets the error nevertheless, and the log reports the bug.
- * Otherwise, and for a code that the catalog lacks, the error becomes SYS_UNEXPECTED_ERROR.
+ * A code that the route does not declare is a bug in the declaration. In production, the client gets the error nevertheless, and the log reports the
+ * bug. Outside of production, and for a code that the catalog lacks, the error becomes SYS_UNEXPECTED_ERROR.
  */
-export const asDeclared = (ctx: Context, error: AppError, { nodeEnv }: Pick<HttpDeps, 'nodeEnv'>): AppError => {
-  const own = ctx.state.route?.ownErrors[error.code];
-  if (own !== undefined) return error.declaredAs(own);
+export const declaredError = (ctx: Context, error: AppError, { nodeEnv }: Pick<HttpDeps, 'nodeEnv'>): AppError => {
+  const ownEntry = ctx.state.route?.ownErrors[error.code];
+  if (ownEntry !== undefined) return error.declaredAs(ownEntry);
   if (isDeclared(ctx, error) || (nodeEnv === 'production' && Object.hasOwn(CATALOG, error.code))) return error;
   return new AppError('SYS_UNEXPECTED_ERROR', { reason: `undeclared error code ${error.code}`, cause: error });
 };
@@ -100,20 +100,20 @@ export const toAppError = (exception: unknown): AppError => {
   return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
 };
 
-/** Middlewares may use other copies of the library. Some set a status that does not exist. */
+/** Whether an exception is an error of `http-errors`, in any copy of the library, with a status that exists. Some middlewares make others. */
 export const isHttpError = (exception: unknown): exception is createHttpError.HttpError =>
   createHttpError.isHttpError(exception) && exception.status in STATUS_CODES && exception.status >= 400;
 
 const wrapHttpError = (error: createHttpError.HttpError): AppError =>
   httpFailure(error.status, {
     level: levelOf(error),
-    // Without its message: the body parser puts parts of the body into some.
+    // Not the message: the body parser puts parts of the body into some messages.
     reason: reasonOf(error),
     headers: error.headers ?? {},
     cause: error.status < 500 ? undefined : error,
   });
 
-/** 503 means that the service is busy. A client that hung up is no error of the service. */
+/** `error` for 503, unlike other statuses from 500 on: the service is only busy. `info` if the client hung up. */
 const levelOf = ({ status, type }: createHttpError.HttpError) => {
   if (type === 'request.aborted') return 'info';
   return status < 500 || status === 503 ? 'error' : 'fatal';

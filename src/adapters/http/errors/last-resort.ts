@@ -10,51 +10,51 @@ import { REQUEST_ID_HEADER, securityHeaders } from '../stages/arrival.ts';
 import { errorEnvelopeOf } from '../stages/envelopes.ts';
 import { httpFailure } from './exceptions.ts';
 
-/** A valid ULID, for a request without an id. */
-const NO_ID = '0'.repeat(26);
+/** A valid ULID in place of the id of a request that failed before it got one. */
+const UNKNOWN_ID = '0'.repeat(26);
 
 /**
- * Replaces Koa's error handler, which responds in plain text. It gets errors of stage 13, and of Koa while it writes the response. Most of
- * them only report that the client is gone, or that the response has been sent.
+ * Replaces Koa's error handler, which responds in plain text. Koa calls it with errors of stage 13, and of writing the response. Most of these
+ * only report that the client has hung up, or that the response has been sent.
  */
 export const lastResort = (deps: HttpDeps) =>
   function onerror(this: Context, fault?: unknown): void {
-    // The socket of the request: a pipelined response has none before its turn.
+    // `req.socket`, since a pipelined response has no socket before its turn.
     if (this.res.writableEnded || !this.req.socket.writable) {
       if (fault !== undefined && fault !== null)
         deps.logger.debug({ err: redactError(fault) }, 'the response could not be sent');
       return;
     }
     const error = new AppError('SYS_UNEXPECTED_ERROR', { cause: fault });
-    this.request.id ??= NO_ID;
-    attempt(() => respond(this, error, deps));
-    // A response that was cut off must not look complete.
+    this.request.id ??= UNKNOWN_ID;
+    ignoreErrors(() => respondAnyhow(this, error, deps));
+    // Without this, a response that was cut off could look complete.
     if (!this.res.writableEnded) this.res.destroy();
-    attempt(() => {
+    ignoreErrors(() => {
       logError(this, error, deps);
       logRequest(this, deps);
     });
   };
 
-/** An exception from here would end the process. */
-const attempt = (work: () => void): void => {
+/** An exception of Koa's error handler would end the process. */
+const ignoreErrors = (work: () => void): void => {
   try {
     work();
   } catch {
-    // Even the log may fail: there is nowhere left to report it.
+    // The log itself may have failed, so the exception cannot be reported.
   }
 };
 
-/** Uses few parts of the service, since one of them has failed. */
-const respond = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
+/** Responds by Node.js alone, and with the clock of JavaScript, since some part of the service has failed. */
+const respondAnyhow = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
   if (res.headersSent) return;
-  const { headers, body } = wholeResponse(error, request.id, { version, baseUrl, clock: Date });
+  const { headers, body } = errorResponse(error, request.id, { version, baseUrl, clock: Date });
   for (const name of ['Content-Encoding', 'Transfer-Encoding', 'Set-Cookie']) res.removeHeader(name);
   res.writeHead(error.status, STATUS_CODES[error.status], { ...headers, 'Content-Length': Buffer.byteLength(body) });
   res.end(body);
 };
 
-const wholeResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 'clock' | 'version' | 'baseUrl'>) => ({
+const errorResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 'clock' | 'version' | 'baseUrl'>) => ({
   headers: {
     [REQUEST_ID_HEADER]: requestId,
     'Cache-Control': 'no-store',
@@ -63,12 +63,12 @@ const wholeResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 
   body: JSON.stringify(errorEnvelopeOf(error, { requestId, version: deps.version }, deps)),
 });
 
-/** The response to input that is not HTTP, or did not arrive completely. @param reason of the parser, for the log alone */
+/** Makes the response to input that is not HTTP, or did not arrive completely. The parser's `reason` is for the log alone. */
 export const clientError = (app: Koa, deps: HttpDeps) => {
   const security = securityHeadersOf(app);
   return async (status: number, reason: string | undefined) => {
     logUnreadable(status, reason, deps);
-    const { headers, body } = wholeResponse(httpFailure(status), deps.ids.next(), deps);
+    const { headers, body } = errorResponse(httpFailure(status), deps.ids.next(), deps);
     return { status, headers: [...(await security), ...Object.entries(headers)], body };
   };
 };

@@ -1,76 +1,81 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, OFFERS, type PageTable } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable } from './rows.ts';
 
-const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
-const RESET = { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } as const;
-const VERIFY = { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS } as const;
-/** Sends the mail again. @param after the forms that may have sent the first one */
-const again = (...after: readonly string[]) => ({
+const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
+const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
+const VERIFICATION_FORM = { submits: 'request-email-verification', notice: 'verify', ...MAIL_FORM } as const;
+/** A form that sends the mail again. @param forms the names of those that may have sent the first mail */
+const resendAfter = (...forms: readonly string[]) => ({
   fields: [],
-  paced: true as const,
-  offered: ({ state }: PageFacts) => state?.typed?.email !== undefined && after.includes(state.form),
-  initial: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
+  resendsMail: true as const,
+  isOffered: ({ state }: PageFacts) => state?.typed?.email !== undefined && forms.includes(state.form),
+  defaults: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
 });
 
-/** The page of a link in a mail. The link alone changes nothing, since mail scanners open it: a click sends its token by the form. */
+/** The page of a link in a mail. Opening it changes nothing, since mail scanners open links: the user sends the token by a form. */
 const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
   fields: readonly string[] = ['token'],
-  more: Pick<FormRow, 'preview' | 'requirements' | 'needs' | 'offersPasskey'> = {},
+  options: Pick<FormRow, 'previewPath' | 'requirements' | 'requiredField' | 'offersPasskey'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
-  ofMail: true as const,
-  forms: { [name]: { submits, fields, leadsTo: 'target' as const, otherwise: 'done' as const, notice: name, ...more } },
+  isOfMail: true as const,
+  forms: {
+    [name]: { submits, fields, leadsTo: 'target' as const, withoutTarget: 'done' as const, notice: name, ...options },
+  },
 });
 
-/** Pages that send a mail, and those of the links in mails. */
+/** Pages that send a mail, and pages of the links in mails. */
 export const LINKS = {
-  forgot: { path: '/auth/forgot', ofMail: true, forms: { forgot: RESET } },
+  forgot: { path: '/auth/forgot', isOfMail: true, forms: { forgot: RESET_FORM } },
   verify: {
     path: '/auth/verify',
-    ofMail: true,
+    isOfMail: true,
     forms: {
       verify: {
-        ...VERIFY,
-        // After a log-in that was refused since the address is not verified.
-        initial: ({ state }): Readonly<Record<string, string>> =>
+        ...VERIFICATION_FORM,
+        // The address that was typed at the log-in, which has failed since the address is not verified.
+        defaults: ({ state }): Readonly<Record<string, string>> =>
           state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
       },
     },
   },
   'check-mail': {
-    ...{ path: '/auth/check-mail', ofMail: true },
-    corrects: 'register',
-    forms: { forgot: { ...RESET, ...again('forgot') }, verify: { ...VERIFY, ...again('verify', 'register') } },
+    ...{ path: '/auth/check-mail', isOfMail: true },
+    correctedOn: 'register',
+    forms: {
+      forgot: { ...RESET_FORM, ...resendAfter('forgot') },
+      verify: { ...VERIFICATION_FORM, ...resendAfter('verify', 'register') },
+    },
   },
   'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
-    preview: '/auth/password-reset/preview',
+    previewPath: '/auth/password-reset/preview',
   }),
   invitation: {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
-      needs: 'invitation',
+      requiredField: 'invitation',
       requirements: NEW_ACCOUNT,
-      ...OFFERS,
+      ...OFFERS_PASSKEY,
     }),
     registers: 'invited',
   },
   'email-verification': linkPage('email-verification', 'confirm-email'),
   'not-me': linkPage('not-me', 'remove-unverified-account'),
   'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
-    preview: '/auth/email-change/preview',
+    previewPath: '/auth/email-change/preview',
     requirements: {
-      // The session stands for the password, unless the link is of another account.
+      // A visitor who is logged in needs no password, unless the route demands it since the link is of another account.
       password: ({ isVisitor, state }) => {
         const { code, fields = [] } = state?.error ?? {};
-        const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');
-        return isVisitor && !isMissed ? 'left-out' : 'required';
+        const isDemanded = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');
+        return isVisitor && !isDemanded ? 'left-out' : 'required';
       },
     },
   }),
   'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
   'factors-undo': linkPage('factors-undo', 'undo-factors'),
-  /** Shows what a link in a mail has done. */
-  done: { path: '/auth/link/done', ofMail: true, forms: {} },
+  /** Shows the notice of the form that succeeded on the page of a link. */
+  done: { path: '/auth/link/done', isOfMail: true, forms: {} },
 } as const satisfies PageTable;

@@ -1,97 +1,108 @@
-import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, OFFERS, type PageTable } from './rows.ts';
+import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
+import {
+  hasLoginCodes,
+  hasPasskeys,
+  LOGIN_CODE,
+  NEW_ACCOUNT,
+  OFFERS_PASSKEY,
+  type PageTable,
+  PROVIDER_FORM,
+  RECOVERY_CODES,
+} from './rows.ts';
 
-const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
+const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
-/** The second view of the log-in, which is the same for every account that was typed. */
-const isSecond = ({ state }: PageFacts): boolean => state?.form === 'log-in';
-const isGiven = ({ state }: PageFacts): boolean =>
+/** The second view of the log-in asks for the password of the account that was typed on the first view. */
+const isSecondView = ({ state }: PageFacts): boolean => state?.form === 'log-in';
+const hasTypedAccount = ({ state }: PageFacts): boolean =>
   !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
-/** The second view has them, too, if the account is not known any more. */
-const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(facts) || !isGiven(facts) } as const;
+const isFirstView = (facts: PageFacts): boolean => !isSecondView(facts) || !hasTypedAccount(facts);
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
-const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
+const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
-const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
-/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE it pretends so after a wrong password, too. */
-export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
+const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
+/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a log-in with a wrong password seems to need one, too. */
+export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
-/** Pages on which visitors log in, register, and show who they are. */
+/** Pages on which visitors log in, register, and authenticate again. */
 export const LOGIN = {
   'log-in': {
     path: '/auth/log-in',
-    for: 'stranger',
-    second: { form: 'log-in', next: 'password' },
+    audience: 'stranger',
+    secondView: { form: 'log-in', next: 'password' },
     forms: {
       account: {
-        ...{ submits: 'name-account', fields: ['account'], keeps: ['account'] },
+        ...{ submits: 'name-account', fields: ['account'], keptFields: ['account'] },
         leadsTo: 'log-in',
-        ...{ offered: (facts) => !isSecond(facts), recalled: ['log-in', 'code'] },
+        ...{ isOffered: (facts) => !isSecondView(facts), marksLastUse: ['log-in', 'code'] },
       },
       'log-in': {
-        ...{ submits: 'login', fields: ['account', 'password'], recalled: true },
-        ...{ offered: isSecond, requirements: { account: (facts) => (isGiven(facts) ? 'given' : 'required') } },
+        ...{ submits: 'login', fields: ['account', 'password'], marksLastUse: true },
+        requirements: { account: (facts) => (hasTypedAccount(facts) ? 'typed' : 'required') },
+        ...{ isOffered: isSecondView },
         leadsTo: 'target',
-        onError: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
-        ...OFFERS,
+        onError: { ...TO_SECOND_FACTOR, AUTH_EMAIL_UNVERIFIED: 'verify' },
+        ...OFFERS_PASSKEY,
       },
-      code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
-      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, ...OF_FIRST },
-      provider: { ...AT_PROVIDER, ...OFFERS, ...OF_FIRST },
+      code: { ...LOGIN_CODE, fields: ['account'], buttonOf: 'log-in', isOffered: hasLoginCodes, marksLastUse: true },
+      passkey: {
+        ...{ submits: 'passkey-login', fields: ['credential'], isOffered: isFirstView },
+        ...{ autofillsPasskeys: true, marksLastUse: true },
+        leadsTo: 'target',
+      },
+      provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
     },
   },
-  /** Goes on to a provider, with or without a script. */
-  provider: { path: '/auth/provider', leadsOn: 'to-url', forms: {} },
-  /** Goes on to an app, with a code for a session of its own. It asks for a click, since any website or app can lead here. */
+  /** Sends the browser to a provider by a `refresh` in its markup, without a script. */
+  provider: { path: '/auth/provider', forwards: 'to-url', forms: {} },
+  /** Opens an app with a code, for which the app gets its own session. It asks for a click, since any website can link to this page. */
   app: {
-    ...{ path: '/auth/app', for: 'visitor', stepUp: true, leadsOn: 'to-app' },
+    ...{ path: '/auth/app', audience: 'visitor', stepUp: true, forwards: 'to-app' },
     shows: ['current-user'],
-    // Where the page cannot have the key of the session, the visitor logs in again.
-    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
+    // A page that lacks the key of the session cannot prove the device, so the visitor logs in again.
+    forms: { app: { ...PROVIDER_FORM, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
-  /** Takes the code of a mail. The link in the mail leads here as well, and does nothing by itself. */
+  /** The user types the code of a mail. The link in the mail opens this page, and does not log in by itself. */
   code: {
     path: '/auth/code',
     forms: {
       code: {
-        submits: 'confirm-login-code',
-        fields: ['code'],
+        ...{ submits: 'confirm-login-code', fields: ['code'], defaults: typedAccount },
         leadsTo: 'target',
-        onError: HALF_WAY,
-        initial: typedAccount,
+        onError: TO_SECOND_FACTOR,
       },
-      again: { ...BY_CODE, fields: ['account'], paced: true, initial: typedAccount },
+      again: { ...LOGIN_CODE, fields: ['account'], resendsMail: true, defaults: typedAccount },
     },
   },
   register: {
     path: '/auth/register',
-    for: 'stranger',
+    audience: 'stranger',
     registers: 'anybody',
     forms: {
       register: {
         ...{ submits: 'register', fields: ['username', 'email', 'password'], notice: 'mailed' },
         leadsTo: 'target',
-        accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
-        keeps: ['username', 'email'],
+        withoutSession: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
+        keptFields: ['username', 'email'],
         requirements: NEW_ACCOUNT,
-        offered: mayRegister,
-        // Users without a password are asked each time: a passkey may be their best way in.
-        offersPasskey: ({ wasOffered, passwords }) => !wasOffered || passwords === 'optional',
+        isOffered: mayRegister,
+        // Where passwords are optional, each registration offers a passkey: it may be the user's best way to log in.
+        offersPasskey: ({ wasOfferedPasskey, passwords }) => !wasOfferedPasskey || passwords === 'optional',
       },
-      provider: { ...AT_PROVIDER, offered: mayRegister, recalled: true, ...OFFERS },
+      provider: { ...PROVIDER_FORM, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
     },
   },
-  /** Follows a log-in or a registration. */
+  /** Offers a passkey after a log-in or a registration. */
   'new-passkey': {
-    ...{ path: '/auth/new-passkey', for: 'visitor', stepUp: true, skips: hasPasskeys },
+    ...{ path: '/auth/new-passkey', audience: 'visitor', stepUp: true, isSkipped: hasPasskeys },
     shows: ['current-user', 'passkey-options'],
     forms: {
       'new-passkey': {
-        ...{ submits: 'add-passkey', fields: ['credential'], mark: 'logged-in', silent: true },
+        ...{ submits: 'add-passkey', fields: ['credential'], mark: 'logged-in', conditionalCreate: true },
         leadsTo: 'target',
-        shows: CODES,
+        showsOnce: RECOVERY_CODES,
       },
     },
   },
@@ -100,31 +111,31 @@ export const LOGIN = {
     shows: ['pending-login'],
     forms: {
       'second-factor': {
-        ...SECOND,
-        ...{ fields: ['code', 'remember'], initial: startedApp, offered: mayTypeCode },
-        shows: CODES,
+        ...SECOND_FACTOR_FORM,
+        ...{ fields: ['code', 'remember'], defaults: startedApp, isOffered: takesAppCode },
+        showsOnce: RECOVERY_CODES,
       },
-      'mail-code': { ...SECOND, fields: ['mailCode'], offered: waitsForMail },
+      'mail-code': { ...SECOND_FACTOR_FORM, fields: ['mailCode'], isOffered: waitsForMailCode },
       recovery: {
-        ...{ ...SECOND, fields: ['recoveryCode', 'remember'], foldedBehind: 'another-way' },
-        offered: (facts) => hasMethod(facts, 'recovery-code'),
-        // The page shows this field once.
-        requirements: { remember: (facts) => (mayTypeCode(facts) ? 'left-out' : 'optional') },
+        ...{ ...SECOND_FACTOR_FORM, fields: ['recoveryCode', 'remember'], foldedBehind: 'another-way' },
+        isOffered: (facts) => hasMethod(facts, 'recovery-code'),
+        // The form for the code of the app, if the page has it, already has this field.
+        requirements: { remember: (facts) => (takesAppCode(facts) ? 'left-out' : 'optional') },
       },
-      passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
+      passkey: { ...SECOND_FACTOR_FORM, fields: ['credential'], isOffered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {
         ...{ submits: 'start-pending-totp', fields: [] },
         leadsTo: 'second-factor',
-        shows: { member: 'secret', on: 'second-factor' },
-        offered: (facts) => facts.payloads['pending-login']?.enrol === true && !isStarted(facts),
+        showsOnce: { member: 'secret', on: 'second-factor' },
+        isOffered: (facts) => facts.payloads['pending-login']?.enrol === true && !hasStartedApp(facts),
       },
     },
   },
-  'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', shows: ['current-user'], forms: {} },
-  /** For sessions whose device has a key: only a script can sign a proof. */
+  'recovery-codes': { path: '/auth/recovery-codes', audience: 'visitor', shows: ['current-user'], forms: {} },
+  /** Proves the key of the session's device. Its script signs the proof, and submits the form. */
   prove: {
     path: '/auth/prove',
-    leadsOn: 'when-proven',
+    forwards: 'when-proven',
     forms: {
       prove: {
         ...{ submits: 'refresh', fields: [] },

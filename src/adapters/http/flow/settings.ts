@@ -1,132 +1,148 @@
-import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, ownText, type PageTable } from './rows.ts';
+import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
+import {
+  hasLoginCodes,
+  hasPasskeys,
+  LOGIN_CODE,
+  type PageTable,
+  PROVIDER_FORM,
+  RECOVERY_CODES,
+  storedText,
+} from './rows.ts';
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
-const CONFIRMED = {
+/** Each change needs the password. With PASSWORDS=optional, a code from a mail may take its place, and does so for users without a password. */
+const CONFIRMATION = {
   password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
 type Facts = Pick<PageFacts, 'payloads'>;
 const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
-/** Whether a change of factors lacks a step-up. */
-const isLocked = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
-/** Forms with a password need the second factor alone. */
+/** Whether the session lacks the step-up that a change of factors requires. */
+const lacksStepUp = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+/** Whether the step-up lacks the second factor. A form with a password requires no more than that. */
 const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
-/** It comes first. A visitor who lacks nothing may show anything. */
+/** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
 const asksFactor = (facts: Facts): boolean =>
-  facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !isLocked(facts));
-/** Whether another log-in helps, which takes both: not where the second factor alone is missing. */
+  facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
+/** Whether another log-in helps, which takes both factors: not where the second factor alone is missing. */
 const asksOther = (facts: Facts): boolean =>
   !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
-/** The form to which a step-up leads back, and what was typed there. */
-const kept = ({ state }: PageFacts) => state?.typed ?? {};
-const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as const;
 
-/** Mails that code. */
-const CONFIRMATION = {
+/** The form to which a step-up leads back, and what the user has typed there. */
+const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
+const STEP_UP_FORM = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
+
+/** Sends the code by mail. */
+const CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: mayConfirmByCode,
+  isOffered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
   state?.form === 'passkey' && state.error === undefined;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
-const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
+const SESSION_ENDED = { leadsTo: 'account', notice: 'ended' } as const;
 const SAVED = { leadsTo: 'account', notice: 'saved', foldedBehind: 'change' } as const;
-const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
-const REMOVED_FACTOR = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
+const FACTOR_SAVED = { leadsTo: 'factors', notice: 'saved' } as const;
+const FACTOR_REMOVED = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, and the log-out. */
+/** The pages of the account, and the page that logs out. */
 export const SETTINGS = {
   account: {
     path: '/auth/account',
-    for: 'visitor',
+    audience: 'visitor',
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username') },
-        ...{ renames: true, locked: isLocked },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, defaults: storedText('username') },
+        ...{ renamesUser: true, isLocked: lacksStepUp },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMED, initial: ownText('email'), locked: lacksFactor },
+        ...{ requirements: CONFIRMATION, defaults: storedText('email'), isLocked: lacksFactor },
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
+      'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        ...{ offered: hasPassword, locked: lacksFactor },
+        ...{ isOffered: hasPassword, isLocked: lacksFactor },
       },
-      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
-      session: { submits: 'end-session', fields: [], ...ENDED },
-      sessions: { submits: 'end-sessions', fields: [], ...ENDED, initial: () => ({ except: 'current' }) },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, defaults: storedText('locale') },
+      session: { submits: 'end-session', fields: [], ...SESSION_ENDED },
+      sessions: { submits: 'end-sessions', fields: [], ...SESSION_ENDED, defaults: () => ({ except: 'current' }) },
     },
   },
   factors: {
-    ...{ path: '/auth/account/factors', for: 'visitor', stepUp: true },
+    ...{ path: '/auth/account/factors', audience: 'visitor', stepUp: true },
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      /** The page asks for the name of the passkey afterwards. */
-      passkey: { submits: 'add-passkey', fields: ['credential'], ...SAVED_FACTOR, notice: 'passkey', shows: CODES },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...SAVED_FACTOR },
+      /** After a success, the page asks for a name of the passkey. */
+      passkey: {
+        ...{ submits: 'add-passkey', fields: ['credential'], ...FACTOR_SAVED },
+        ...{ notice: 'passkey', showsOnce: RECOVERY_CODES },
+      },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...FACTOR_SAVED },
       'remove-passkey': {
-        ...{ submits: 'remove-passkey', ...REMOVED_FACTOR },
-        shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
+        ...{ submits: 'remove-passkey', ...FACTOR_REMOVED },
+        showsOnce: { member: 'allAcceptedCredentialIds', on: 'factors' },
       },
       'start-app': {
         ...{ submits: 'start-totp', fields: [] },
         leadsTo: 'factors',
-        shows: { member: 'secret', on: 'factors' },
-        offered: (facts) => !isStarted(facts) && !hasApps(facts),
+        showsOnce: { member: 'secret', on: 'factors' },
+        isOffered: (facts) => !hasStartedApp(facts) && !hasApps(facts),
       },
       app: {
-        ...{ submits: 'confirm-totp', fields: ['code'], ...SAVED_FACTOR },
-        shows: CODES,
-        ...{ offered: isStarted, initial: startedApp },
+        ...{ submits: 'confirm-totp', fields: ['code'], ...FACTOR_SAVED },
+        showsOnce: RECOVERY_CODES,
+        ...{ isOffered: hasStartedApp, defaults: startedApp },
       },
-      'remove-app': { submits: 'remove-factor', ...REMOVED_FACTOR },
+      'remove-app': { submits: 'remove-factor', ...FACTOR_REMOVED },
       'recovery-codes': {
         ...{ submits: 'make-recovery-codes', fields: [] },
         leadsTo: 'factors',
-        shows: CODES,
-        offered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
+        showsOnce: RECOVERY_CODES,
+        isOffered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
-      link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
-      unlink: { submits: 'unlink-identity', ...REMOVED_FACTOR },
+      link: { ...PROVIDER_FORM, submits: 'start-link-at-provider', returnsToPage: true },
+      unlink: { submits: 'unlink-identity', ...FACTOR_REMOVED },
     },
   },
-  history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },
+  history: { path: '/auth/account/history', audience: 'visitor', shows: ['current-user', 'events'], forms: {} },
   delete: {
     path: '/auth/account/delete',
-    for: 'visitor',
+    audience: 'visitor',
     shows: ['current-user'],
     forms: {
       delete: {
-        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        ...{ notice: 'deleted', locked: lacksFactor },
+        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMATION },
+        ...{ notice: 'deleted', isLocked: lacksFactor },
         leadsTo: 'log-in',
-        offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
+        isOffered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
+      'confirmation-code': { ...CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
     },
   },
   'step-up': {
     path: '/auth/step-up',
-    for: 'visitor',
+    audience: 'visitor',
     shows: ['current-user', 'identities'],
     forms: {
-      'step-up': { ...STEP_UP, fields: ['password'], offered: (facts) => hasPassword(facts) && !lacksFactor(facts) },
-      code: { ...STEP_UP, fields: ['code'], offered: asksFactor },
-      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', offered: asksFactor },
-      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
-      /** Users without a password log in again. */
-      provider: { ...AT_PROVIDER, linkedOnly: true, offered: asksOther },
+      'step-up': {
+        ...STEP_UP_FORM,
+        fields: ['password'],
+        isOffered: (facts) => hasPassword(facts) && !lacksFactor(facts),
+      },
+      code: { ...STEP_UP_FORM, fields: ['code'], isOffered: asksFactor },
+      recovery: { ...STEP_UP_FORM, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
+      passkey: { ...STEP_UP_FORM, fields: ['credential'], isOffered: hasPasskeys },
+      /** Users without a password authenticate again at a provider that is linked to their account. */
+      provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: asksOther },
       'mail-code': {
-        ...{ ...BY_CODE, fields: [], initial: ownText('username', 'account') },
-        offered: (facts) => hasCodes(facts) && asksOther(facts),
+        ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
+        isOffered: (facts) => hasLoginCodes(facts) && asksOther(facts),
       },
     },
   },
@@ -136,7 +152,7 @@ export const SETTINGS = {
       'log-out': {
         ...{ submits: 'clear-cookie', fields: [] },
         leadsTo: 'target',
-        otherwise: 'log-in',
+        withoutTarget: 'log-in',
         ...{ notice: 'logged-out', mark: 'logged-out' },
       },
     },

@@ -4,8 +4,8 @@ import type { FormRow, PageRow } from '../flow/rows.ts';
 import { SETTINGS } from '../flow/settings.ts';
 
 /**
- * The pages for users, and where the results of their forms lead. A form submits to a route of the API, and has the schema, limits, guard,
- * handler and errors of that route. ADR 0024.
+ * The pages for users, and the pages to which their forms lead. A form submits to a route of the API, and takes over the schema, limits, guard,
+ * handler and errors of the route. ADR 0024.
  */
 const TABLE = { ...LOGIN, ...LINKS, ...SETTINGS } as const;
 
@@ -13,24 +13,24 @@ export type PageName = keyof typeof TABLE;
 export type Page = PageRow<PageName>;
 export type Form = FormRow<PageName>;
 
-/** Where a result leads: to a page, or to the target, which is what the visitor came for. */
+/** Where the result of a form leads: to a page, or to the target, the URL to which the visitor wants to go in the end. */
 export type Step = PageName | 'target';
 
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
-/** Routes of the API that authenticate the user. */
-const AUTHENTICATING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
-/** Routes that take a proof of the device's key, which the script adds to their forms. */
-const PROVING = [...AUTHENTICATING, 'refresh', 'make-app-code'];
+/** The names of routes of the API that authenticate the user. */
+const AUTHENTICATING_ROUTES = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
+/** The names of routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
+const PROVING_ROUTES = [...AUTHENTICATING_ROUTES, 'refresh', 'make-app-code'];
 
-export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
+export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING_ROUTES.includes(submits);
 
-/** Whether the form authenticates its visitor. Only then does the application get a code that binds the session. */
-export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING.includes(form.submits);
+/** Whether a form authenticates its visitor. After such a form alone, the application gets a code by which it binds the session to its own key. */
+export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING_ROUTES.includes(form.submits);
 
-/** The value of the cookie that remembers the form of the last log-in. */
-export const usedAs = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
+/** The value of the cookie `used_last`: the form of the last log-in, and its provider, if any. */
+export const lastUse = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
 
-/** The path to which a form is posted. */
-export const pathOf = (page: PageName, form: string): `/${string}` =>
+/** The path to which browsers post a form. */
+export const formPath = (page: PageName, form: string): `/${string}` =>
   form === page ? PAGES[page].path : `${PAGES[page].path}/${form}`;

@@ -7,8 +7,8 @@ import { originOfPage } from '../stages/arrival.ts';
 import { readForm } from './form-validation.ts';
 
 /**
- * Refuses a form of another site, which could log its visitor in as somebody else: SameSite does not prevent that. Stage 5 has refused origins
- * that are not allowed. A request without an Origin needs `Sec-Fetch-Site`.
+ * Refuses a form that another site posts. Such a site could log its visitor in as somebody else, which SameSite does not prevent. Stage 5 has already
+ * refused origins that are not allowed. A request without an `Origin` must have `Sec-Fetch-Site: same-origin`.
  */
 export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNullable<Route['form']>): Middleware =>
   function ownOrigin(ctx, next) {
@@ -21,13 +21,13 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNulla
     return next();
   };
 
-/** Redirects the browser to the page that shows the result of a form; after a second click, to the same page. */
-export const formResult =
+/** Stages that redirect the browser to the page with the result of a form. A second click on the same form leads to the same page. */
+export const formResultStages =
   (deps: HttpDeps) =>
-  ({ succeeded, ofApplications }: NonNullable<Route['form']>) => {
+  ({ successLocation, ofApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A random number in each form tells a second click from a second attempt. Applications may send the same one for all visitors.
+      // A random number in each form of the service tells a second click from a second attempt. Forms of applications may always have the same number.
       const isNumbered = ofApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);
@@ -37,8 +37,8 @@ export const formResult =
       logRequest(ctx, deps);
     };
     return {
-      /** Surrounds the guard: the first click may have ended the session of the second one. */
-      async resultAfterEnd(ctx: Context, next: Next) {
+      /** Surrounds the guard: the first click may have ended the session with which the browser sends the second click. */
+      async resultAfterSessionEnd(ctx: Context, next: Next) {
         await next().catch(async (error) => {
           const form = ctx.state.endedSession === undefined ? null : await readForm(ctx).catch(() => null);
           if (form === null) throw error;
@@ -46,6 +46,6 @@ export const formResult =
           await redirect(ctx, () => Promise.reject(error));
         });
       },
-      formResult: (ctx: Context, next: Next) => redirect(ctx, () => next().then(() => succeeded(ctx))),
+      formResult: (ctx: Context, next: Next) => redirect(ctx, () => next().then(() => successLocation(ctx))),
     };
   };

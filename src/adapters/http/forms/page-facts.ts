@@ -4,7 +4,7 @@ import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.t
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
 import type { CurrentUserJson } from '../../json/fields.ts';
 
-/** The payloads that pages show, by the names of their routes. */
+/** The payloads that pages show, by the names of the routes that return them. */
 export type Payloads = {
   readonly 'current-user': v.InferInput<typeof CurrentUserJson> & Pick<ShownUser, 'hasPassword' | 'missing'>;
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
@@ -15,7 +15,7 @@ export type Payloads = {
   readonly identities: readonly v.InferInput<typeof IdentityJson>[];
 };
 
-/** What a form hands to the next page: its error, or what is shown once. */
+/** The result of a form for the next page: an error, a notice, or a payload that the page shows once. */
 export type FormResult = {
   readonly form: string;
   readonly error?: {
@@ -23,40 +23,40 @@ export type FormResult = {
     readonly status: number;
     /** Seconds. */
     readonly retryAfter?: number;
-    /** The reason that the operator's hook has given. */
+    /** The message of the operator's hook, which refused the request. */
     readonly message?: string;
     readonly fields: readonly { readonly field: string; readonly code: string }[];
   };
-  /** What was typed, without passwords and codes. */
+  /** What the user typed, by field, without passwords and codes. */
   readonly typed?: Readonly<Record<string, string>>;
   readonly notice?: string;
   /** The payload that the page shows once. */
   readonly payload?: unknown;
-  /** The only session that is shown the result, which may be a secret. Default: any. */
+  /** The id of the only session whose user may see the result, which may be a secret. Default: any. */
   readonly session?: string | undefined;
 };
 
-/** What the forms of a page depend on. */
+/** The facts that decide which forms a page has, and what they contain. */
 export type PageFacts = {
   readonly state: FormResult | null;
   readonly payloads: Partial<Payloads>;
   /** Whether somebody is logged in. */
   readonly isVisitor: boolean;
-  /** Whether anybody may register. */
+  /** Whether anybody may register. `false`: only people who are invited may, or nobody. */
   readonly mayRegister: boolean;
   readonly passwords: 'required' | 'optional';
   /** The names of the pages that the service has. */
   readonly pages: ReadonlySet<string>;
-  /** Whether this browser was offered a passkey lately. */
-  readonly wasOffered: boolean;
+  /** Whether a page has offered a passkey to this browser within a month. */
+  readonly wasOfferedPasskey: boolean;
   /** The form of the last log-in in this browser. */
-  readonly usedLast: string | undefined;
+  readonly lastUsedForm: string | undefined;
 };
 
-/** The app that is being added. Its form sends it as well, so that it is not lost by a wrong code. */
+/** The authenticator app that the user is adding; empty: none. The form sends it, too, so that the page can show it again after a wrong code. */
 export const startedApp = ({ state }: Pick<PageFacts, 'state'>): Readonly<Record<string, string>> => {
   const { id, secret, uri } = (state?.payload ?? state?.typed ?? {}) as Partial<v.InferOutput<typeof StartedAppJson>>;
   return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };
 };
 
-export const isStarted = (facts: PageFacts): boolean => startedApp(facts).id !== undefined;
+export const hasStartedApp = (facts: PageFacts): boolean => startedApp(facts).id !== undefined;

@@ -5,17 +5,17 @@ import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts'
 import type { PageName } from './flow.ts';
 import type { FormResult } from './page-facts.ts';
 
-/** What a form hands to a page, in an encrypted cookie: other hosts of the domain can set cookies, but cannot make this one. */
+/** The result of a form for a page. It is in an encrypted cookie, since other hosts of the domain can set cookies, but cannot encrypt a result. */
 export type PageState = FormResult & { readonly page: PageName };
 
-/** What a page shows of an error, without its fields. */
+/** What a page shows of an error, without the problems of fields. */
 export const shownError = ({ code, status, retryAfter, hookMessage: message }: AppError) => ({
   ...{ code, status },
   ...(retryAfter !== undefined && { retryAfter }),
   ...(message !== undefined && { message }),
 });
 
-/** Characters. Browsers drop a cookie of more than 4,096 with its name. */
+/** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const MAX_LENGTH = 4_000;
 
 type Deps = {
@@ -25,16 +25,16 @@ type Deps = {
 };
 
 export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
-  /** What was typed at a log-in must not stay when it is over. */
+  /** Clears the state: after a log-in, the cookie must not keep what the user has typed. */
   clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {
-    const sealed = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
-    const text = sealed(state);
-    // If it is too long, the form is empty, but the page still shows the error.
-    cookie.set(ctx, text.length <= MAX_LENGTH ? text : sealed({ ...state, typed: {} }));
+    const encryptState = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
+    const text = encryptState(state);
+    // If the state is too long, the page still shows the error, but not what the user typed.
+    cookie.set(ctx, text.length <= MAX_LENGTH ? text : encryptState({ ...state, typed: {} }));
   },
-  /** Returns the state of a page, and clears it: a page that is loaded again does not show it. */
-  take: (ctx: Context, page: PageName): PageState | null => {
+  /** Returns the state of a page, and clears its cookie, so that the page does not show it again when it is loaded again. */
+  pop: (ctx: Context, page: PageName): PageState | null => {
     const texts = cookie.read(ctx);
     const states = texts.flatMap((text): PageState[] => {
       const plain = secrets.decrypt(text, clock.now());

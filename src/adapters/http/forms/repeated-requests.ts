@@ -9,34 +9,34 @@ import { toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
 
-/** How long the response to a request is kept for the same request. */
-const KEPT_FOR = 10_000;
-/** While a request is handled, its process renews a lock at this interval. */
+/** How long the answer to a request is stored, for a repetition of the request. */
+const ANSWER_LIFETIME = 10_000;
+/** While a process handles a request, it renews its lock at this interval. */
 const RENEWAL_INTERVAL = 1_000;
 const LOCK_LIFETIME = 5_000;
-/** Between two looks for the response to the first request. */
+/** The second of two equal requests looks for the answer to the first one at this interval. */
 const POLL_INTERVAL = 50;
-/** Characters, before encryption. Two cookies of the length that browsers allow, the other ones and a location have some 11,000 at most. */
+/** Characters of an answer before its encryption. Two cookies of 4,096 characters, the other cookies and a location have some 11,000 at most. */
 const MAX_LENGTH = 12_000;
 
-/** A name for a request, and its encryption, both derived from the request. */
-type SealedBy = (text: string) => {
+/** Derives from the text of a request a name for its answer, and a key that encrypts the answer. */
+type SealOf = (text: string) => {
   readonly name: string;
   readonly encrypt: (plain: string) => string;
   readonly decrypt: (sealed: string) => string | null;
 };
 
-/** Where the browser goes, or an error, with the headers that the first request has set. */
+/** The URL to which the browser goes, or an error, and headers of the response. */
 type Answer = { readonly headers: Record<string, string | string[]> } & (
   | { readonly location: string }
   | { readonly code: ErrorCode; readonly options: AppErrorOptions }
 );
 
-/** Errors have them as well: that of a pending log-in has its cookie. */
-const KEPT_HEADERS = ['Set-Cookie', 'Secure-Session-Registration'];
+/** Headers of an answer, also of an error: the error for a missing second factor sets the cookie of the pending log-in. */
+const ANSWER_HEADERS = ['Set-Cookie', 'Secure-Session-Registration'];
 
-/** @returns JSON; empty after a fault of the service, which may be over at the next try. */
-const answerOf = async (ctx: Context, work: Promise<string>): Promise<string> => {
+/** @returns the answer as JSON; empty after a fault of the service, since the next attempt may succeed */
+const serializedAnswer = async (ctx: Context, work: Promise<string>): Promise<string> => {
   const result = await work.then(
     (location) => ({ location }),
     (exception: unknown) => {
@@ -45,42 +45,42 @@ const answerOf = async (ctx: Context, work: Promise<string>): Promise<string> =>
     },
   );
   if ('code' in result && result.options.status >= 500) return '';
-  const headers = Object.fromEntries(KEPT_HEADERS.map((name) => [name, ctx.res.getHeader(name)]));
+  const headers = Object.fromEntries(ANSWER_HEADERS.map((name) => [name, ctx.res.getHeader(name)]));
   return JSON.stringify({ ...result, headers });
 };
 
-/** Cookies that may change between the same two requests: the refresh token rotates, and the state of a page is cleared once it is shown. */
+/** Cookies in which two equal requests may differ: the refresh token rotates, and a page clears its state once it has shown it. */
 const IGNORED_COOKIES = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
 
-/** Responses are kept with the counts of limits, for all instances that share these. Only the request itself can decrypt them. */
+/** Answers are stored where rate limits count, so that all instances that count together share them. Decryption needs the request itself. */
 export const repeatedRequests =
-  (counts: Pick<Counts, 'replace'>, sealedBy: SealedBy, random: Secrets['random']): HttpDeps['answerOnce'] =>
+  (counts: Pick<Counts, 'replace'>, sealOf: SealOf, random: Secrets['random']): HttpDeps['answerOnce'] =>
   async (ctx, fields, work) => {
     if (fields === null) return work();
     const cookies = [...ctx.request.cookies].filter(([name]) => !IGNORED_COOKIES.some((each) => name.endsWith(each)));
-    const seal = sealedBy(JSON.stringify([ctx.url, cookies, ...fields]));
+    const seal = sealOf(JSON.stringify([ctx.url, cookies, ...fields]));
     const name = ANSWERS_PREFIX + seal.name;
-    // A random lock: a process that has lost it must not store its answer over that of the next one.
+    // The lock is random: if a process has lost it to another one, `replace` does not store the answer of the first process.
     const lock = random();
-    const until = monotonicTime() + KEPT_FOR;
+    const deadline = monotonicTime() + ANSWER_LIFETIME;
     while (true) {
       const other = await counts.replace(name, '', lock, LOCK_LIFETIME);
       if (other === null) break;
       const sealed = seal.decrypt(other.text);
-      if (sealed !== null) return answerAgain(ctx, JSON.parse(sealed));
-      // The first request hangs. This one must not wait for it any longer.
-      if (monotonicTime() >= until) return work();
+      if (sealed !== null) return replayAnswer(ctx, JSON.parse(sealed));
+      // The first request takes too long, so the second one is handled as well.
+      if (monotonicTime() >= deadline) return work();
       await pause(POLL_INTERVAL);
     }
     const renewal = setInterval(() => void counts.replace(name, lock, lock, LOCK_LIFETIME), RENEWAL_INTERVAL);
-    const running = work();
-    const answer = await answerOf(ctx, running).finally(() => clearInterval(renewal));
+    const result = work();
+    const answer = await serializedAnswer(ctx, result).finally(() => clearInterval(renewal));
     const sealed = answer === '' || answer.length > MAX_LENGTH ? '' : seal.encrypt(answer);
-    await counts.replace(name, lock, sealed, KEPT_FOR);
-    return running;
+    await counts.replace(name, lock, sealed, ANSWER_LIFETIME);
+    return result;
   };
 
-const answerAgain = (ctx: Context, answer: Answer): string => {
+const replayAnswer = (ctx: Context, answer: Answer): string => {
   ctx.set(answer.headers);
   if ('location' in answer) return answer.location;
   throw new AppError(answer.code, answer.options);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** The members that all lines of one kind share. A client cannot choose them. */
+/** The members by which log lines are of the same kind. A client cannot choose their values, so there are few kinds. `of`: the message. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -13,26 +13,27 @@ export type LineKind = {
 };
 
 type Sample = {
-  /** Lines of a kind with the same group, such as a reason, are counted together. A client may choose it. */
+  /** Lines of a kind with the same group, such as the same reason, are counted together. A client may choose the value. */
   readonly group?: string | undefined;
+  /** Of each group, in a window. */
   readonly maxLines?: number;
 };
 
 export type LogSampling = {
-  /** Whether to write a line. A line that is not written is counted. */
+  /** Whether to write a line. Lines that are not written are counted. */
   admits(kind: LineKind, sample?: Sample): boolean;
   /** Logs the counts of the current window, and stops the timer. */
   close(): void;
 };
 
-/** Counts the lines of one window. Of each kind, it keeps at most `MAX_LINES` groups. */
-export const lineCount = () => {
+/** Counts the lines of one window, of each kind and group. A kind has at most `MAX_LINES` lines, and so at most as many groups. */
+export const lineCounter = () => {
   const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; suppressed: number }>();
   const countOf = (kind: LineKind) => {
     const key = `${kind.level} ${kind.route} ${kind.code} ${kind.status} ${kind.of}`;
-    const known = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
-    kinds.set(key, known);
-    return known;
+    const counted = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
+    kinds.set(key, counted);
+    return counted;
   };
   return {
     admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {
@@ -51,16 +52,16 @@ export const lineCount = () => {
   };
 };
 
-/** Limits the lines that clients can cause. At the end of a window it logs how many lines of each kind were suppressed. */
+/** Limits the lines that clients can cause. At the end of each window, it logs how many lines of each kind it has suppressed. */
 export const logSampling = (logger: Logger): LogSampling => {
-  let count = lineCount();
+  let counter = lineCounter();
   const endWindow = (): void => {
-    for (const { level, ...line } of count.suppressed()) logger[level](line, 'lines suppressed');
-    count = lineCount();
+    for (const { level, ...line } of counter.suppressed()) logger[level](line, 'lines suppressed');
+    counter = lineCounter();
   };
   const windows = setInterval(endWindow, WINDOW).unref();
   return {
-    admits: (kind, sample) => logger.isLevelEnabled(kind.level) && count.admits(kind, sample),
+    admits: (kind, sample) => logger.isLevelEnabled(kind.level) && counter.admits(kind, sample),
     close() {
       clearInterval(windows);
       endWindow();
@@ -68,7 +69,7 @@ export const logSampling = (logger: Logger): LogSampling => {
   };
 };
 
-/** Writes every line. In development all clients are the developer's. */
+/** For development, where the developer is the only client: admits every line of an enabled level. */
 export const withoutSampling = (logger: Logger): LogSampling => ({
   admits: ({ level }) => logger.isLevelEnabled(level),
   close: () => undefined,

@@ -7,9 +7,9 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines a minute with one reason. There may be more where a route was reached, since its rate limit applies. */
-const MAX_OF_ROUTES = 10;
-const MAX_BEFORE_ROUTES = 1;
+/** Lines a minute with the same reason. An error of a route may have more lines, since the route's rate limit bounds them as well. */
+const MAX_LINES_OF_ROUTE = 10;
+const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;
 const MAX_PROBLEMS = 5;
 
@@ -20,21 +20,21 @@ export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void =>
   const { route } = ctx.state;
   ctx.state.loggedError = { code, reason: reason ?? problemsOf(error) };
   const kind = { level, of: error.logMessage, route: route?.name, code, status };
-  const maxLines = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
+  const maxLines = route === undefined ? MAX_LINES_WITHOUT_ROUTE : MAX_LINES_OF_ROUTE;
   const isSampled = route === undefined || level !== 'info';
-  ctx.state.suppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
-  if (ctx.state.suppressed) return;
-  // The scope of stage 4, which has the ids, has ended.
+  ctx.state.isSuppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
+  if (ctx.state.isSuppressed) return;
+  // The logger cannot add the ids itself, since the scope of stage 4 has ended.
   const line = { ...idsOf(ctx), route: route?.name, code };
   logger[level](
-    { ...line, ...(nodeEnv === 'development' && { status }), reason, err: originOf(error) },
+    { ...line, ...(nodeEnv === 'development' && { status }), reason, err: causeOf(error) },
     error.logMessage,
   );
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
-/** The cause of an error, or else the frames of the error itself, if the service is at fault. */
-const originOf = (error: AppError): unknown => {
+/** What the log has about an error: its cause, or for a fault of the service without a cause, the frames of its own stack. */
+const causeOf = (error: AppError): unknown => {
   if (error.cause !== undefined) return redactError(error.cause);
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
 };
@@ -44,7 +44,7 @@ export const logUnreadable = (status: number, reason: string | undefined, deps: 
   const line = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status };
   deps.onUnreadable?.(status);
   const kind = { level: 'info', of: UNREADABLE, ...line } as const;
-  if (deps.sampling.admits(kind, { group: reason, maxLines: MAX_BEFORE_ROUTES }))
+  if (deps.sampling.admits(kind, { group: reason, maxLines: MAX_LINES_WITHOUT_ROUTE }))
     deps.logger.info({ ...line, reason }, UNREADABLE);
 };
 
@@ -56,22 +56,22 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
 };
 
 /**
- * Logs a response, once: stage 12 calls this for a success, stage 13 for all others. The duration begins with stage 9, or with the arrival of a
- * request that ended before; in the metrics, always with the arrival.
+ * Logs a response once: stage 12 calls this for a success, stage 13 for any response. The logged duration begins at stage 9, or at the arrival if
+ * the request failed before stage 9; the duration of the metrics always begins at the arrival.
  */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
-  if (ctx.state.logged) return;
-  ctx.state.logged = true;
+  if (ctx.state.isLogged) return;
+  ctx.state.isLogged = true;
   const now = monotonicTime();
-  const { arrivedAt = now, startedAt = arrivedAt, route, suppressed } = ctx.state;
+  const { arrivedAt = now, startedAt = arrivedAt, route, isSuppressed } = ctx.state;
   const duration = now - startedAt;
   const level = levelOf(duration, ctx.status, slowRequestThresholds);
   onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
   endSpan(ctx);
   const isSlow = level === 'warn' || level === 'error';
   if (!logger.isLevelEnabled(level)) return;
-  if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : suppressed) return;
+  if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : isSuppressed) return;
   logger[level](
     {
       ...idsOf(ctx),
@@ -80,27 +80,27 @@ export const logRequest = (ctx: Context, deps: HttpDeps): void => {
       path: route?.path,
       status: ctx.status,
       duration: Math.round(duration),
-      ...(nodeEnv === 'development' && { target: pathOf(ctx), ...ctx.state.loggedError }),
+      ...(nodeEnv === 'development' && { target: targetPath(ctx), ...ctx.state.loggedError }),
     },
     ANSWERED,
   );
 };
 
-/** Stages 1 and 2 run before there is a trace. */
+/** A request that failed in stage 1 or 2 has no trace. */
 const idsOf = ({ request: { id, trace } }: Context) => ({ requestId: id, traceId: trace?.traceId });
 
-/** The methods of OpenTelemetry's conventions. Others are named `HTTP`. */
+/** The methods that OpenTelemetry's conventions name. In the name of a span, `HTTP` stands for any other method. */
 const METHODS = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/;
 
-/** Ends the span of the request. It has the path of the route: that of the request may name a user, or have the token of a mail. */
+/** Ends the span of the request. The span has the path of the route, since the path of the request may contain a username or the token of a link. */
 const endSpan = ({ method, status, protocol, request, state: { route, loggedError } }: Context): void => {
   const span = request.trace?.span;
   if (!span) return;
-  const known = METHODS.test(method) ? method : 'HTTP';
+  const spanMethod = METHODS.test(method) ? method : 'HTTP';
   const path = route === undefined || route.name === 'fallback' ? undefined : route.path;
-  span.rename(path === undefined ? known : `${known} ${path}`);
+  span.rename(path === undefined ? spanMethod : `${spanMethod} ${path}`);
   span.set({
-    'http.request.method': known === 'HTTP' ? '_OTHER' : known,
+    'http.request.method': spanMethod === 'HTTP' ? '_OTHER' : spanMethod,
     'http.response.status_code': status,
     'url.scheme': protocol,
     ...(path !== undefined && { 'http.route': path, 'url.path': path }),
@@ -116,5 +116,5 @@ const problemsOf = ({ details }: AppError): string | undefined =>
     .map(({ field, message }) => `${field} ${message}`)
     .join(', ');
 
-/** The requested path, without a token behind an encoded `#`. Koa's `path` throws for some request targets. */
-const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/(?:[?#]|%23).*$/s, '').slice(0, MAX_PATH);
+/** The path of the request target, without the token after an encoded `#`. Koa's `path` is not used, since it throws for some request targets. */
+const targetPath = ({ req }: Context): string => (req.url ?? '').replace(/(?:[?#]|%23).*$/s, '').slice(0, MAX_PATH);

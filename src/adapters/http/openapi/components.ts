@@ -6,16 +6,16 @@ import { typedAccount } from '../../json/fields.ts';
 
 type Direction = 'input' | 'output';
 
-/** Checks and transformations in code have no JSON Schema. */
-const IN_CODE = new Set(['raw_check', 'transform']);
-/** The document describes a text as it is after these. */
-const NORMALIZING = new Set<unknown>([typedAccount, typedCode, typedName]);
-/** Marks what has no JSON Schema. Metadata follows the code in a pipe, and replaces the mark. */
+/** The types of actions of Valibot that are functions, which have no JSON Schema. */
+const WITHOUT_JSON_SCHEMA = new Set(['raw_check', 'transform']);
+/** Functions that only normalize a text. They need no description: the schema describes the normalized text. */
+const NORMALIZATIONS = new Set<unknown>([typedAccount, typedCode, typedName]);
+/** Marks a function without a description. Metadata `jsonSchema`, which follows the function in its pipe, replaces the mark. */
 const UNDESCRIBED = 'undescribed';
 
 /**
  * The JSON Schema (draft 2020-12) of what a client sends (`input`) or receives (`output`). A schema with a title becomes a component.
- * @throws Error for a check or a transformation in code that no metadata `jsonSchema` describes
+ * @throws Error for a check or a transformation by a function that no metadata `jsonSchema` describes
  */
 export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, components: Components): Json => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
@@ -23,24 +23,24 @@ export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, compone
     typeMode,
     overrideAction,
   });
-  return extracted(converted, components) as Json;
+  return extract(converted, components) as Json;
 };
 
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
-  if (valibotAction.type === 'trim' || NORMALIZING.has(Reflect.get(valibotAction, 'operation'))) return jsonSchema;
-  if (IN_CODE.has(valibotAction.type)) return { ...jsonSchema, jsonSchema: UNDESCRIBED };
+  if (valibotAction.type === 'trim' || NORMALIZATIONS.has(Reflect.get(valibotAction, 'operation'))) return jsonSchema;
+  if (WITHOUT_JSON_SCHEMA.has(valibotAction.type)) return { ...jsonSchema, jsonSchema: UNDESCRIBED };
   return undefined;
 };
 
-const extracted = (node: unknown, components: Components): unknown => {
-  if (Array.isArray(node)) return node.map((item) => extracted(item, components));
+const extract = (node: unknown, components: Components): unknown => {
+  if (Array.isArray(node)) return node.map((item) => extract(item, components));
   if (!isJson(node)) return node;
   if (node.jsonSchema === UNDESCRIBED) throw new Error('a check or a transformation has no metadata jsonSchema');
   if (isJson(node.jsonSchema)) return node.jsonSchema;
   const { examples, ...schema } = node;
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extracted(value, components)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extract(value, components)]));
   const whole = examples === undefined ? inner : { ...inner, examples };
-  return typeof node.title === 'string' ? components.refer('schemas', node.title, whole) : whole;
+  return typeof node.title === 'string' ? components.addReference('schemas', node.title, whole) : whole;
 };
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -48,12 +48,12 @@ export type Json = Readonly<Record<string, unknown>>;
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'examples' | 'securitySchemes';
+type ComponentKind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'examples' | 'securitySchemes';
 
-/** Collects the parts of the document to which others refer (OpenAPI 3.1 §4.8.7). */
+/** Collects the components of the document, to which its other parts refer (OpenAPI 3.1 §4.8.7). */
 export const collectComponents = () => {
-  const all: Partial<Record<Kind, Record<string, Json>>> = {};
-  const add = (kind: Kind, name: string, component: Json): void => {
+  const all: Partial<Record<ComponentKind, Record<string, Json>>> = {};
+  const add = (kind: ComponentKind, name: string, component: Json): void => {
     all[kind] ??= {};
     const ofKind = all[kind];
     if (!isDeepStrictEqual(ofKind[name] ?? component, component)) throw new Error(`two ${kind} are called ${name}`);
@@ -61,30 +61,30 @@ export const collectComponents = () => {
   };
   return {
     add,
-    refer: (kind: Kind, name: string, component: Json): Json => {
+    addReference: (kind: ComponentKind, name: string, component: Json): Json => {
       add(kind, name, component);
       return { $ref: `#/components/${kind}/${name}` };
     },
-    /** The component that a reference names, or the object itself. */
+    /** The component that `node` refers to, or `node` itself if it is no reference. */
     resolve: (node: Json): Json => {
       const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(String(node.$ref)) ?? [];
-      return kind === undefined || name === undefined ? node : (all[kind as Kind]?.[name] ?? {});
+      return kind === undefined || name === undefined ? node : (all[kind as ComponentKind]?.[name] ?? {});
     },
-    /** Sorted by name, so that the order of the routes does not matter. */
+    /** All components, sorted by name, so that the document does not depend on the order of the routes. */
     all: (): Json =>
-      Object.fromEntries(Object.entries(all).map(([kind, ofKind]) => [kind, Object.fromEntries(sorted(ofKind))])),
+      Object.fromEntries(Object.entries(all).map(([kind, ofKind]) => [kind, Object.fromEntries(sortedByName(ofKind))])),
   };
 };
 
-const sorted = (ofKind: Readonly<Record<string, Json>>) => Object.entries(ofKind).sort(([a], [b]) => (a < b ? -1 : 1));
+const sortedByName = (all: Readonly<Record<string, Json>>) => Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
 
 export type Components = ReturnType<typeof collectComponents>;
 
 export const EXAMPLE_TIME = '2026-11-21T23:03:48.228Z';
 export const EXAMPLE_ID = '01M805M084GXA5E2JTR4FKH6WN';
 
-/** Examples by the names of members whose schemas have none. */
-const BY_NAME: Json = {
+/** The examples of members whose schemas have no example, by the names of the members. */
+const EXAMPLES: Json = {
   ...{
     id: EXAMPLE_ID,
     userId: EXAMPLE_ID,
@@ -122,7 +122,7 @@ const BY_NAME: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** An example for a JSON Schema, from its own and those of its parts, without optional members; `undefined` if a part has none. */
+/** An example for a JSON Schema: its own, or one of the examples of its required members; `undefined` if one of them has no example. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];
@@ -131,22 +131,23 @@ export const exampleOf = (schema: Json, components: Components, name = ''): unkn
   if (type === 'null') return null;
   if (type === 'boolean') return false;
   if (rest.format === 'date-time') return EXAMPLE_TIME;
-  if (isJson(items)) return Array.isArray(BY_NAME[name]) ? BY_NAME[name] : listOf(exampleOf(items, components, name));
-  if (isJson(properties)) return objectOf(properties, required, components);
+  if (isJson(items))
+    return Array.isArray(EXAMPLES[name]) ? EXAMPLES[name] : exampleList(exampleOf(items, components, name));
+  if (isJson(properties)) return exampleObject(properties, required, components);
   return Array.isArray(anyOf)
     ? anyOf.map((each) => exampleOf(each, components, name)).find((each) => each !== undefined)
-    : BY_NAME[name];
+    : EXAMPLES[name];
 };
 
-const listOf = (item: unknown): unknown => (item === undefined ? undefined : [item]);
+const exampleList = (item: unknown): unknown => (item === undefined ? undefined : [item]);
 
-const objectOf = (properties: Json, required: unknown, components: Components): unknown => {
+const exampleObject = (properties: Json, required: unknown, components: Components): unknown => {
   const needed = Object.entries(properties).filter(([name]) => Array.isArray(required) && required.includes(name));
   const members = needed.map(([name, schema]) => [name, exampleOf(schema as Json, components, name)]);
   return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members);
 };
 
-/** Members of a media type or a parameter in OpenAPI. */
+/** The members `schema` and `example` of a media type or a parameter in OpenAPI. */
 export const withExample = (schema: Json, components: Components): Json => {
   const example = exampleOf(schema, components);
   return { schema, ...(example !== undefined && { example }) };

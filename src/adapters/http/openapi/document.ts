@@ -17,7 +17,7 @@ import {
 } from './components.ts';
 import { responsesOf } from './responses.ts';
 
-/** The OpenAPI document of the routes, derived from their declarations alone. */
+/** The OpenAPI document of the routes, made of their declarations alone. */
 export const openApiDocument = (routes: readonly Route[], site: Site, introduction = INTRODUCTION): Json => {
   const components = collectComponents();
   const paths: Record<string, Json> = {};
@@ -69,11 +69,11 @@ export const templateOf = ({ path }: Pick<Route, 'path'>): string => path.replac
 const camelCase = (name: string): string =>
   name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-const ACCESS_TOKEN =
+const ACCESS_TOKEN_DESCRIPTION =
   'The access token. If it is bound to a key (the claim `cnf`), the scheme is `DPoP`, and the header `DPoP` has a proof (RFC 9449 §7.1).';
 
 const SECURITY_SCHEMES = {
-  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: ACCESS_TOKEN },
+  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: ACCESS_TOKEN_DESCRIPTION },
   assertion: {
     type: 'http',
     scheme: 'bearer',
@@ -90,21 +90,21 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** Alternatives. An empty one means that no token is needed. */
+/** Alternatives, one of which a request must satisfy (OpenAPI 3.1 §4.8.30). An empty alternative means that no token is needed. */
 const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => {
   if (isScope(auth)) {
     components.add('securitySchemes', 'assertion', SECURITY_SCHEMES.assertion);
     return [{ assertion: [auth] }];
   }
-  const uses = [
-    { scheme: 'accessToken', needed: auth === 'public' ? undefined : auth },
-    { scheme: 'refreshToken', needed: cookie.reads },
+  const credentials = [
+    { scheme: 'accessToken', requirement: auth === 'public' ? undefined : auth },
+    { scheme: 'refreshToken', requirement: cookie.reads },
   ] as const;
-  return uses.reduce<Json[]>((alternatives, { scheme, needed }) => {
-    if (needed === undefined) return alternatives;
+  return credentials.reduce<Json[]>((alternatives, { scheme, requirement }) => {
+    if (requirement === undefined) return alternatives;
     components.add('securitySchemes', scheme, SECURITY_SCHEMES[scheme]);
     const others = alternatives.length === 0 ? [{}] : alternatives;
-    return [...(needed === 'required' ? [] : others), ...others.map((each) => ({ ...each, [scheme]: [] }))];
+    return [...(requirement === 'required' ? [] : others), ...others.map((each) => ({ ...each, [scheme]: [] }))];
   }, []);
 };
 
@@ -118,7 +118,7 @@ const REQUEST_ID = {
 const parametersOf = ({ request: { params, query } }: Route, components: Components): Json[] => [
   ...(params === undefined ? [] : parametersIn(jsonSchemaOf(params, 'input', components), 'path', components)),
   ...parametersIn(jsonSchemaOf(query, 'input', components), 'query', components),
-  components.refer('parameters', 'RequestId', REQUEST_ID),
+  components.addReference('parameters', 'RequestId', REQUEST_ID),
 ];
 
 const parametersIn = ({ properties, required }: Json, place: 'path' | 'query', components: Components): Json[] =>
@@ -134,14 +134,14 @@ const bodyOf = (schema: NonNullable<Route['request']['body']>, components: Compo
   content: { 'application/json': withExample(jsonSchemaOf(schema, 'input', components), components) },
 });
 
-const TEXT = { type: 'string' };
+const STRING = { type: 'string' };
 const ID = { type: 'string', examples: [EXAMPLE_ID] };
 
-/** The requests that receivers get: OpenAPI 3.1 §4.8.1, `webhooks`. */
+/** The requests that receivers of webhooks get (OpenAPI 3.1 §4.8.1, `webhooks`). */
 const webhooksOf = (components: Components): Json => {
   const header = (name: string, description: string) =>
-    components.refer('parameters', name, { name, in: 'header', required: true, description, schema: TEXT });
-  const response = (name: string, description: string) => components.refer('responses', name, { description });
+    components.addReference('parameters', name, { name, in: 'header', required: true, description, schema: STRING });
+  const response = (name: string, description: string) => components.addReference('responses', name, { description });
   const request = {
     security: [],
     parameters: [
@@ -151,7 +151,7 @@ const webhooksOf = (components: Components): Json => {
     ],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: components.refer('schemas', 'WebhookEvent', EVENT) } },
+      content: { 'application/json': { schema: components.addReference('schemas', 'WebhookEvent', WEBHOOK_EVENT) } },
     },
     responses: {
       '2XX': response('WebhookTaken', 'The event was taken.'),
@@ -169,7 +169,7 @@ const webhooksOf = (components: Components): Json => {
   return Object.fromEntries(operations);
 };
 
-const EVENT: Json = {
+const WEBHOOK_EVENT: Json = {
   type: 'object',
   required: ['type', 'timestamp', 'sequence', 'data'],
   properties: {

@@ -4,29 +4,29 @@ import { REQUEST_ID_HEADER } from '../stages/arrival.ts';
 import type { Components, Json } from './components.ts';
 
 type Header = { readonly description: string; readonly schema: Json; readonly required?: true };
-type Component = Header & { /** Default: the name of the component. */ readonly name?: string };
+type HeaderComponent = Header & { /** Default: the name of the component. */ readonly name?: string };
 
-const text = (description: string): Header => ({ description, schema: { type: 'string' } });
-const always = (header: Header): Header => ({ ...header, required: true });
-const cookie = (description: string): Component => ({ ...text(description), name: 'Set-Cookie' });
+const header = (description: string): Header => ({ description, schema: { type: 'string' } });
+const required = (header: Header): Header => ({ ...header, required: true });
+const cookie = (description: string): HeaderComponent => ({ ...header(description), name: 'Set-Cookie' });
 
-/** By the name of the component. */
+/** The header components, by their names. Components with a `name` describe the same header on different routes. */
 const HEADERS = {
-  [REQUEST_ID_HEADER]: always(text('The request id: that of the request, or a new ULID.')),
+  [REQUEST_ID_HEADER]: required(header('The request id: that of the request, or a new ULID.')),
   'Uncached-Request-Id': {
-    ...text('The request id. Absent from pages, which caches may store.'),
+    ...header('The request id. Absent from pages, which caches may store.'),
     name: REQUEST_ID_HEADER,
   },
-  'Cache-Control': always(text('`no-store` with every envelope and with every error.')),
-  'Retry-After': always({
+  'Cache-Control': required(header('`no-store` with every envelope and with every error.')),
+  'Retry-After': required({
     description: 'Whole seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 1 },
   }),
-  'WWW-Authenticate': text(
+  'WWW-Authenticate': header(
     'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3, or RFC 9449 §7.1 if a proof is missing or not valid. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3. With AUTH_PAGE_SERVER_UNKNOWN: RFC 7617 §2.',
   ),
-  'Set-Cookie': always(
-    text(
+  'Set-Cookie': required(
+    header(
       'The new refresh token, in an HttpOnly cookie: `refresh_token=…`. With ACCESS_COOKIE, another one has the access token.',
     ),
   ),
@@ -44,36 +44,36 @@ const HEADERS = {
   'Access-Cookie': cookie(
     'With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.',
   ),
-  'Secure-Session-Registration': text(
+  'Secure-Session-Registration': header(
     'Invites the browser to register a key (Device Bound Session Credentials). Absent unless BASE_URL is https and cookies are Secure.',
   ),
-  'Secure-Session-Challenge': text('What the browser signs for the next renewal. Absent after a registration.'),
-  'Accept-Encoding': text('The encodings of a body that are accepted, if another one was sent.'),
-  'X-User-Id': always(text('The id of the user, a ULID.')),
-  'X-Session-Id': always(text('The id of the session, a ULID.')),
-  Location: always(text('Where the client goes on.')),
-  Allow: always(text('The methods of the path.')),
-  ETag: always(text('Identifies the content, for If-None-Match.')),
-} satisfies Readonly<Record<string, Component>>;
+  'Secure-Session-Challenge': header('What the browser signs for the next renewal. Absent after a registration.'),
+  'Accept-Encoding': header('The encodings of a body that are accepted, if another one was sent.'),
+  'X-User-Id': required(header('The id of the user, a ULID.')),
+  'X-Session-Id': required(header('The id of the session, a ULID.')),
+  Location: required(header('Where the client goes on.')),
+  Allow: required(header('The methods of the path.')),
+  ETag: required(header('Identifies the content, for If-None-Match.')),
+} satisfies Readonly<Record<string, HeaderComponent>>;
 
-type Name = keyof typeof HEADERS;
+type HeaderName = keyof typeof HEADERS;
 
-const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
+const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   405: ['Allow'],
   415: ['Accept-Encoding'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
 
-const referTo = (names: readonly Name[], components: Components): Json =>
+const references = (names: readonly HeaderName[], components: Components): Json =>
   Object.fromEntries(
     names.map((component) => {
-      const { name = component, ...header }: Component = HEADERS[component];
-      return [name, components.refer('headers', component, header)];
+      const { name = component, ...described }: HeaderComponent = HEADERS[component];
+      return [name, components.addReference('headers', component, described)];
     }),
   );
 
-const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
+const CODE_HEADERS: Partial<Record<ErrorCode, readonly HeaderName[]>> = {
   AUTH_TOKEN_MISSING: ['WWW-Authenticate'],
   AUTH_TOKEN_INVALID: ['WWW-Authenticate'],
   AUTH_STEP_UP_REQUIRED: ['WWW-Authenticate'],
@@ -81,13 +81,12 @@ const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
   AUTH_SECOND_FACTOR_REQUIRED: ['Pending-Login-Cookie'],
 };
 
-export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json =>
-  referTo(
-    [REQUEST_ID_HEADER, 'Cache-Control', ...(BY_STATUS[status] ?? []), ...codes.flatMap((code) => BY_CODE[code] ?? [])],
-    components,
-  );
+export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json => {
+  const ofCodes = codes.flatMap((code) => CODE_HEADERS[code] ?? []);
+  return references([REQUEST_ID_HEADER, 'Cache-Control', ...(STATUS_HEADERS[status] ?? []), ...ofCodes], components);
+};
 
-const BY_COOKIE_USE = {
+const COOKIE_HEADERS = {
   sets: ['Set-Cookie'],
   opens: ['Set-Cookie', 'Secure-Session-Registration'],
   'may-set': ['New-Session-Cookie'],
@@ -98,27 +97,27 @@ const BY_COOKIE_USE = {
   binds: ['Bound-Cookie', 'Secure-Session-Challenge'],
 } as const;
 
-const isStored = ({ response: { unwrapped } }: Route): boolean =>
+const isCacheable = ({ response: { unwrapped } }: Route): boolean =>
   unwrapped !== undefined && unwrapped.cacheControl !== NO_STORE;
 
-export const hasETag = (route: Route): boolean => isStored(route) || route.response.page !== undefined;
+export const hasETag = (route: Route): boolean => isCacheable(route) || route.response.page !== undefined;
 
-/** A response that caches may store has no request id. */
-const requestIdOf = (route: Route): readonly Name[] => {
-  if (isStored(route)) return [];
+/** A response that caches may store has no request id (ADR 0013). */
+const requestIdOf = (route: Route): readonly HeaderName[] => {
+  if (isCacheable(route)) return [];
   return [route.response.page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];
 };
 
-export const redirectHeadersOf = (components: Components): Json => referTo(['Location'], components);
+export const redirectHeadersOf = (components: Components): Json => references(['Location'], components);
 
 export const successHeadersOf = (route: Route, components: Components): Json =>
-  referTo(
+  references(
     [
       ...requestIdOf(route),
       'Cache-Control',
       ...(hasETag(route) ? (['ETag'] as const) : []),
       ...(route.response.identifies ? (['X-User-Id', 'X-Session-Id'] as const) : []),
-      ...(route.cookie.writes === undefined ? [] : BY_COOKIE_USE[route.cookie.writes]),
+      ...(route.cookie.writes === undefined ? [] : COOKIE_HEADERS[route.cookie.writes]),
     ],
     components,
   );

@@ -16,7 +16,7 @@ import {
 } from './components.ts';
 import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './headers.ts';
 
-/** The responses of a route by status. That of an error has all codes of its status. */
+/** The responses of a route by status. A response for an error status describes all error codes with this status. */
 export const responsesOf = (route: Route, site: Site, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
@@ -26,17 +26,17 @@ export const responsesOf = (route: Route, site: Site, components: Components): J
 };
 
 const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
-  const { status, or } = route.response;
+  const { status, otherStatus } = route.response;
   const headers = successHeadersOf(route, components);
-  // Without parameters.
+  // The media type without its parameters.
   const mediaType = route.response.unwrapped?.type.replace(/;.*/, '') ?? 'application/json';
   const content = {
     [mediaType]: successContent(route, site, components),
-    ...(route.response.page !== undefined && PAGE),
+    ...(route.response.page !== undefined && PAGE_CONTENT),
   };
-  const successOf = (of: number): [number, Json] => [of, { description: `${STATUS_CODES[of]}`, headers, content }];
-  const success = successOf(status);
-  if (or !== undefined) return [success, successOf(or)];
+  const responseOf = (code: number): Json => ({ description: `${STATUS_CODES[code]}`, headers, content });
+  const success: [number, Json] = [status, responseOf(status)];
+  if (otherStatus !== undefined) return [success, [otherStatus, responseOf(otherStatus)]];
   if (route.response.redirects) {
     const redirect = { description: `${STATUS_CODES[303]}`, headers: { ...headers, ...redirectHeadersOf(components) } };
     return [success, [303, redirect]];
@@ -44,8 +44,8 @@ const successes = (route: Route, site: Site, components: Components): [number, J
   return hasETag(route) ? [success, [304, { description: 'The client has the content.', headers }]] : [success];
 };
 
-/** For clients that prefer HTML to JSON. */
-const PAGE = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
+/** The content for clients that prefer HTML to JSON. */
+const PAGE_CONTENT = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
 
 const successContent = ({ response }: Route, site: Site, components: Components): Json => {
   const data = jsonSchemaOf(response.data, 'output', components);
@@ -68,12 +68,12 @@ export const codesByStatus = (route: Route): Map<number, ErrorCode[]> => {
 };
 
 const errorResponse = (status: number, codes: ErrorCode[], route: Route, site: Site, components: Components): Json => {
-  const asPage = route.errorPages;
+  const hasPage = route.errorPages;
   const schemas = codes.map((code) => errorSchema(code, entryOf(route, code), components));
   const examples = codes.map((code) => [code, errorExample(code, status, entryOf(route, code), site, components)]);
-  // Many routes share it.
-  const name = [status, ...codes, ...(asPage ? ['page'] : [])].join('.');
-  return components.refer('responses', name, {
+  // A component, since many routes have the same codes.
+  const name = [status, ...codes, ...(hasPage ? ['page'] : [])].join('.');
+  return components.addReference('responses', name, {
     description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
     headers: errorHeadersOf(status, codes, components),
     content: {
@@ -81,12 +81,12 @@ const errorResponse = (status: number, codes: ErrorCode[], route: Route, site: S
         schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
         examples: Object.fromEntries(examples),
       },
-      ...(asPage && PAGE),
+      ...(hasPage && PAGE_CONTENT),
     },
   });
 };
 
-const TEXT = { type: 'string' };
+const STRING = { type: 'string' };
 const TIMESTAMP = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' };
 
 const objectOf = (properties: Json, optional: readonly string[] = []): Json => ({
@@ -97,16 +97,16 @@ const objectOf = (properties: Json, optional: readonly string[] = []): Json => (
 
 const CONTEXT = objectOf(
   {
-    requestId: { ...TEXT, description: 'The value of the header svc-request-id.' },
-    version: { ...TEXT, description: 'The version of the service.' },
-    user: { ...objectOf({ id: TEXT, username: TEXT }), description: 'Present for an authenticated request.' },
+    requestId: { ...STRING, description: 'The value of the header svc-request-id.' },
+    version: { ...STRING, description: 'The version of the service.' },
+    user: { ...objectOf({ id: STRING, username: STRING }), description: 'Present for an authenticated request.' },
     binding: { const: 'browser', description: 'Present if the browser holds the key of the session of the response.' },
     deviceKey: { const: true, description: 'Present if a page or an app holds that key.' },
   },
   ['user', 'binding', 'deviceKey'],
 );
 
-const contextSchema = (components: Components): Json => components.refer('schemas', 'Context', CONTEXT);
+const contextSchema = (components: Components): Json => components.addReference('schemas', 'Context', CONTEXT);
 
 const exampleContext = ({ version }: Site) => ({ requestId: EXAMPLE_ID, version });
 
@@ -122,35 +122,35 @@ export const successExample = (data: unknown, site: Site) => ({
 });
 
 const FIELD_PROBLEM = {
-  ...objectOf({ field: TEXT, message: TEXT, code: { ...TEXT, enum: Object.keys(FIELD_CODES) } }),
+  ...objectOf({ field: STRING, message: STRING, code: { ...STRING, enum: Object.keys(FIELD_CODES) } }),
   description: 'A problem with one field: its dotted path, a message for people, and a stable word for programs.',
 };
 
-/** SPEC "Error envelope", of one code. */
+/** The schema of the error envelope with one code (SPEC "Error envelope"). */
 const errorSchema = (code: ErrorCode, { description }: CatalogEntry, components: Components): Json => {
   const details =
     code === 'CLIENT_PARAMS_VALIDATION_FAILED'
-      ? { type: 'array', minItems: 1, items: components.refer('schemas', 'FieldProblem', FIELD_PROBLEM) }
+      ? { type: 'array', minItems: 1, items: components.addReference('schemas', 'FieldProblem', FIELD_PROBLEM) }
       : { type: 'null' };
   const envelope = objectOf({
     success: { const: false },
     code: { const: code },
-    message: { ...TEXT, description: 'For people; it may be reworded.' },
-    type: { ...TEXT, format: 'uri', description: 'The address of the code in the catalog.' },
+    message: { ...STRING, description: 'For people; it may be reworded.' },
+    type: { ...STRING, format: 'uri', description: 'The address of the code in the catalog.' },
     timestamp: TIMESTAMP,
     context: contextSchema(components),
     details,
   });
-  return components.refer('schemas', code, { ...envelope, description });
+  return components.addReference('schemas', code, { ...envelope, description });
 };
 
 const errorExample = (code: ErrorCode, status: number, entry: CatalogEntry, site: Site, components: Components) => {
   const clock = { now: () => Date.parse(EXAMPLE_TIME) };
   const error = exampleErrorOf(code, status, entry);
   const value = errorEnvelopeOf(error, exampleContext(site), { baseUrl: site.baseUrl, clock });
-  const own = status === entry.status;
-  const summary = own ? entry.message : `${STATUS_CODES[status]}`;
-  return components.refer('examples', own ? code : `${code}_${status}`, { summary, value });
+  const isUsualStatus = status === entry.status;
+  const summary = isUsualStatus ? entry.message : `${STATUS_CODES[status]}`;
+  return components.addReference('examples', isUsualStatus ? code : `${code}_${status}`, { summary, value });
 };
 
 const exampleErrorOf = (code: ErrorCode, status: number, entry: CatalogEntry): AppError => {

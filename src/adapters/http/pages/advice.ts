@@ -50,7 +50,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
 
 type StatusAdvice = { readonly status: number; readonly cause: string; readonly advice: string };
 
-/** The statuses of SYS_HTTP_UNEXPECTED_ERROR. docs/errors.md has the same texts. */
+/** Causes and advice for the statuses of SYS_HTTP_UNEXPECTED_ERROR. docs/errors.md has the same texts. */
 export const STATUS_ADVICE: readonly StatusAdvice[] = [
   {
     status: 400,

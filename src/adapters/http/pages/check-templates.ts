@@ -4,8 +4,8 @@ import { PAGES } from '../forms/flow.ts';
 import { OTHER_LINKS } from './page-view.ts';
 
 /**
- * Checks the templates of pages. Only elements and attributes that can do no harm are allowed, so that a template can neither change what a form
- * does, nor send the address of the page elsewhere.
+ * Checks templates of pages. It allows only harmless elements and attributes: a template must neither change what a form does, nor send the URL of
+ * the page to another host.
  */
 
 const ELEMENTS = new Set(
@@ -14,99 +14,100 @@ const ELEMENTS = new Set(
   tbody td tfoot th thead time tr u ul var wbr`.split(/\s+/),
 );
 /** Elements without an end tag. */
-const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'wbr']);
+const VOID_ELEMENTS = new Set(['br', 'hr', 'img', 'input', 'meta', 'wbr']);
 
-const ANYTHING = /^/;
+const ANY_VALUE = /^/;
 const NUMBER = /^\d+$/;
-/** No `javascript:`, and no path such as `//host`. */
-const ADDRESS = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
+/** The start of a URL that a link may have: no `javascript:`, and no path such as `//host`, which is a URL of another host. */
+const ALLOWED_URL = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
-/** The forms of the values of attributes, by `element attribute`, or by `attribute` for all elements. */
+/** The patterns of values of attributes, by `element attribute`, or by `attribute` for all elements. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
-  ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANYTHING] as const),
+  ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANY_VALUE] as const),
   ...['td colspan', 'td rowspan', 'th colspan', 'th rowspan'].map((name) => [name, NUMBER] as const),
   ...['img width', 'img height', 'ol start'].map((name) => [name, NUMBER] as const),
   ...['a rel', 'a target', 'a download', 'img alt', 'th scope', 'time datetime'].map(
-    (name) => [name, ANYTHING] as const,
+    (name) => [name, ANY_VALUE] as const,
   ),
   ...['hidden', 'details open', 'input required'].map((name) => [name, /^$/] as const),
   ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
   ['button type', /^button$/],
-  // Fields of the registration for a hook.
+  // Fields that an operator adds to the registration form, for a hook.
   ['input name', /^extra\.[\w-]{1,50}$/],
   ['input form', /^register$/],
   ['input type', /^(?:text|checkbox|hidden)$/],
-  ...['input value', 'input autocomplete', 'label for'].map((name) => [name, ANYTHING] as const),
+  ...['input value', 'input autocomplete', 'label for'].map((name) => [name, ANY_VALUE] as const),
   ['tabindex', /^(?:0|-1)$/],
-  ['a href', ADDRESS],
+  ['a href', ALLOWED_URL],
   ['img src', /^(?:https:\/\/|\/(?![/\\{]))/],
   ['meta charset', /^utf-8$/i],
   ['meta name', /^(?:viewport|color-scheme|theme-color|description|robots)$/],
-  ['meta content', ANYTHING],
+  ['meta content', ANY_VALUE],
 ]);
 
-const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
+const MARKUP = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
-/** Parts of the layout that are markup. */
+/** Variables of the layout whose values are markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
-/** What a template may leave out. */
-const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
+/** Variables that a template may leave out. */
+const OPTIONAL_VARIABLES = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 
-const isMarkup = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
+const isMarkupVariable = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
 const isLink = (name: string): boolean => name.startsWith('link.');
 const placeholder = (name: string): string => `{{${name}}}`;
-const namesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
+const variablesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
 
-/** @param builtIn the service's own template, which has all that the page needs @param others further variables of the page */
+/** @param builtIn the service's own template, which has all variables that the page needs @param others variables that the page also has */
 const templateProblems = (template: string, builtIn: string, others: readonly string[]): string[] => {
-  const needed = [...new Set(namesIn(builtIn))];
-  return [...problemsOfMarkup(template, [...new Set([...needed, ...others])]), ...missing(template, needed)];
+  const needed = [...new Set(variablesIn(builtIn))];
+  return [...markupProblems(template, [...new Set([...needed, ...others])]), ...missingVariables(template, needed)];
 };
 
-const missing = (template: string, needed: readonly string[]): string[] => {
-  const names = namesIn(template);
+const missingVariables = (template: string, needed: readonly string[]): string[] => {
+  const names = variablesIn(template);
   return needed.flatMap((name) => {
     const count = names.filter((each) => each === name).length;
-    if (count > 1 && isMarkup(name)) return [`${placeholder(name)} is there ${count} times: the page needs it once`];
-    return count === 0 && !OPTIONAL.test(name) ? [`${placeholder(name)} is missing: the page needs it`] : [];
+    if (count > 1 && isMarkupVariable(name))
+      return [`${placeholder(name)} is there ${count} times: the page needs it once`];
+    return count === 0 && !OPTIONAL_VARIABLES.test(name) ? [`${placeholder(name)} is missing: the page needs it`] : [];
   });
 };
 
-/** Texts with the number of the line. A part that is not understood ends the check. */
-const problemsOfMarkup = (template: string, known: readonly string[]): string[] => {
+/** The problems of a template, each with its line number. The check ends at the first part that it cannot parse. */
+const markupProblems = (template: string, known: readonly string[]): string[] => {
   const problems: string[] = [];
-  const open: string[] = [];
-  let at = 0;
-  const say = (problem: string) => problems.push(`line ${template.slice(0, at).split('\n').length}: ${problem}`);
-  while (at < template.length) {
-    TOKEN.lastIndex = at;
-    const [token = '', slash, tag = '', attributes = ''] = TOKEN.exec(template) ?? [];
+  const openElements: string[] = [];
+  let offset = 0;
+  const report = (problem: string) => problems.push(`line ${template.slice(0, offset).split('\n').length}: ${problem}`);
+  while (offset < template.length) {
+    MARKUP.lastIndex = offset;
+    const [token = '', slash, tag = '', attributes = ''] = MARKUP.exec(template) ?? [];
     const name = tag.toLowerCase();
     if (token === '') {
-      say('expected text, or a tag with values in double quotes, such as <p class="lead">');
+      report('expected text, or a tag with values in double quotes, such as <p class="lead">');
       return problems;
     }
-    if (name === '') problemsOfText(token, known, open.at(-1) ?? '').forEach(say);
-    else if (!ELEMENTS.has(name)) say(`<${name}> may not be in a template`);
-    else if (slash !== '') problemsOfEnd(name, open.pop()).forEach(say);
+    if (name === '') textVariableProblems(token, known, openElements.at(-1) ?? '').forEach(report);
+    else if (!ELEMENTS.has(name)) report(`<${name}> may not be in a template`);
+    else if (slash !== '') endTagProblems(name, openElements.pop()).forEach(report);
     else {
-      problemsOfAttributes(name, attributes, known).forEach(say);
-      if (!VOID.has(name)) open.push(name);
+      attributeProblems(name, attributes, known).forEach(report);
+      if (!VOID_ELEMENTS.has(name)) openElements.push(name);
     }
-    at += token.length;
+    offset += token.length;
   }
-  if (open.length > 0) say(`<${open.at(-1)}> has no end`);
+  if (openElements.length > 0) report(`<${openElements.at(-1)}> has no end`);
   return problems;
 };
 
-const problemsOfEnd = (name: string, open: string | undefined): string[] => {
+const endTagProblems = (name: string, open: string | undefined): string[] => {
   if (open === name) return [];
   return [open === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${open}>`];
 };
 
 const unknownVariables = (text: string, known: readonly string[]): string[] => [
-  ...namesIn(text)
+  ...variablesIn(text)
     .filter((name) => !known.includes(name))
     .map((name) => {
       const [kind = ''] = name.split('.');
@@ -117,50 +118,50 @@ const unknownVariables = (text: string, known: readonly string[]): string[] => [
   ...(/\{\{|\}\}/.test(text.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable such as {{title}}'] : []),
 ];
 
-const problemsOfText = (text: string, known: readonly string[], parent: string): string[] => [
+const textVariableProblems = (text: string, known: readonly string[], parent: string): string[] => [
   ...unknownVariables(text, known),
-  ...namesIn(text).flatMap((name) => {
+  ...variablesIn(text).flatMap((name) => {
     if (isLink(name)) return [`${placeholder(name)} may only be the whole href of an <a>`];
     if (name === 'head') return parent === 'head' ? [] : ['{{head}} has to be in <head>'];
-    return isMarkup(name) && ['html', 'head', 'title', 'a'].includes(parent)
+    return isMarkupVariable(name) && ['html', 'head', 'title', 'a'].includes(parent)
       ? [`${placeholder(name)} may not be in <${parent}>`]
       : [];
   }),
 ];
 
-const problemsOfAttributes = (element: string, attributes: string, known: readonly string[]): string[] =>
+const attributeProblems = (element: string, attributes: string, known: readonly string[]): string[] =>
   [...attributes.matchAll(ATTRIBUTE)].flatMap(([, given = '', value = '']) => {
     const name = given.toLowerCase();
-    const own = /^(?:aria|data)-/.test(name) ? ANYTHING : undefined;
-    const allowed = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? own;
+    const extension = /^(?:aria|data)-/.test(name) ? ANY_VALUE : undefined;
+    const allowed = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? extension;
     if (allowed === undefined) return [`${name} may not be in <${element}>`];
-    const variables = namesIn(value);
+    const variables = variablesIn(value);
     const isHref = element === 'a' && name === 'href' && variables.some(isLink) && /^\{\{[\w.-]+\}\}$/.test(value);
     if (isHref) return unknownVariables(value, known);
     return [
       ...unknownVariables(value, known),
       ...variables.filter(isLink).map((each) => `${placeholder(each)} may only be the whole href of an <a>`),
-      ...variables.filter(isMarkup).map((each) => `${placeholder(each)} may not be in a tag`),
+      ...variables.filter(isMarkupVariable).map((each) => `${placeholder(each)} may not be in a tag`),
       ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
     ];
   });
 
-const LINKS = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name}`);
+const LINK_VARIABLES = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name}`);
 
 type Files = ReadonlyMap<string, string>;
 
-/** The problems of files of templates and texts, as texts that begin with the name of the file. @param builtIn the files of the service */
-export const pageProblems = (own: Files, builtIn: Files): string[] => {
+/** The problems of an operator's files of templates and texts. Each begins with the name of its file. @param builtIn the service's own files */
+export const pageProblems = (ownFiles: Files, builtIn: Files): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
-  return fileProblems(own, builtIn, {
+  return fileProblems(ownFiles, builtIn, {
     ofTemplate(text, name) {
       if (name === 'style.css') return [];
       const ofService = builtIn.get(`${name}.html`);
       if (ofService === undefined) return ['there is no page of this name: npx tandem templates eject DIR writes all'];
-      // The layout and pages without forms of their own have no others.
+      // The layout, and pages that are not in PAGES, have only the variables of their own template.
       if (!(name in PAGES)) return templateProblems(text, ofService, []);
       const texts = Object.keys({ ...common, ...pages[name] }).map((each) => `text.${each}`);
-      return templateProblems(text, ofService, ['title', ...texts, ...LINKS]);
+      return templateProblems(text, ofService, ['title', ...texts, ...LINK_VARIABLES]);
     },
     ofTexts: (texts, english) => textProblems(texts, english, sameText),
     required: ['direction'],

@@ -1,4 +1,4 @@
-/** Shows only the routes whose method, path and summary contain every word of the filter. */
+/** The script of `/docs`: shows only routes whose method, path and summary contain every word of the filter. */
 const filter = document.querySelector('#filter');
 const routes = [...document.querySelectorAll('[data-route]')];
 

@@ -8,7 +8,7 @@ import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
 export const docsPage = (routes: readonly Route[], site: Site): string => {
-  const common = errorsOfEvery(routes);
+  const commonErrors = errorsOfEvery(routes);
   const groups = Object.entries(TAGS).map(([tag, description]) => ({
     description,
     title: tag.charAt(0).toUpperCase() + tag.slice(1),
@@ -17,7 +17,7 @@ export const docsPage = (routes: readonly Route[], site: Site): string => {
   return layout(site, {
     title: 'API · Tandem',
     path: '/docs',
-    // No module: browsers request modules with an Origin, and that of the service may not be allowed.
+    // Not a module: browsers request modules with an `Origin`, and the origin of the service itself may not be allowed.
     script: html`<script defer src="${pathIn(site, '/docs-filter.js')}"></script>\n`,
     main: html`<h1>API</h1>
 <p>The <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a> has the same for programs, with what each field may be. In the
@@ -25,25 +25,25 @@ commands, <code>$TOKEN</code> is an access token and <code>$JAR</code> a file fo
 <nav aria-label="Routes">
 <p hidden><label for="filter">Filter the routes</label> <input id="filter" type="search" autocomplete="off"></p>
 <ul class="plain">
-${routes.map((route) => html`<li data-route="${searchedText(route)}"><a href="#${route.name}">${headOf(route)}</a></li>\n`)}</ul>
+${routes.map((route) => html`<li data-route="${searchedText(route)}"><a href="#${route.name}">${headingOf(route)}</a></li>\n`)}</ul>
 </nav>
-${groups.map(({ title, description, routes }) => html`<h2>${title}</h2>\n<p>${description}</p>\n${routes.map((route) => section(route, common, site))}`)}
+${groups.map(({ title, description, routes }) => html`<h2>${title}</h2>\n<p>${description}</p>\n${routes.map((route) => routeSection(route, commonErrors, site))}`)}
 <h2 id="every-route">Errors of every route</h2>
-${errorList(common, site)}`,
+${errorList(commonErrors, site)}`,
   });
 };
 
-const headOf = ({ method, path }: Route): Html => html`<code><span class="method">${method}</span> ${path}</code>`;
+const headingOf = ({ method, path }: Route): Html => html`<code><span class="method">${method}</span> ${path}</code>`;
 
-const section = (route: Route, common: readonly ErrorRow[], site: Site): Html => {
+const routeSection = (route: Route, commonErrors: readonly ErrorRow[], site: Site): Html => {
   const components = collectComponents();
   const { response } = route;
   const data = exampleOf(jsonSchemaOf(response.data, 'output', components), components);
-  const errors = errorsOf(route).filter((row) => !common.some((other) => isSame(row, other)));
+  const errors = errorsOf(route).filter((row) => !commonErrors.some((other) => isSame(row, other)));
   const call = CLIENT_CALLS[route.name];
   return html`<article aria-labelledby="${route.name}" data-route="${searchedText(route)}">
-<h3 id="${route.name}">${headOf(route)}</h3>
-<p>${route.summary}. ${prose(route.description ?? '')} Token: ${tokenOf(route)}. Limit: ${route.throttle}.</p>
+<h3 id="${route.name}">${headingOf(route)}</h3>
+<p>${route.summary}. ${prose(route.description ?? '')} Token: ${tokensOf(route)}. Limit: ${route.throttle}.</p>
 <pre><code>${curlOf(route, site, components)}</code></pre>
 ${call === undefined ? NOTHING : html`<p>Browser client: <code>${call}</code></p>`}
 <p>${response.status} ${STATUS_CODES[response.status] ?? ''}${data === undefined ? '.' : ':'}</p>
@@ -54,13 +54,13 @@ ${errorList(errors, site)}
 `;
 };
 
-/** The text that the filter of the page searches. */
+/** The text of a route in which the filter of the page searches. */
 const searchedText = ({ method, path, summary }: Route): string => `${method} ${path} ${summary}`.toLowerCase();
 
 const exampleBlock = (example: unknown): Html =>
   typeof example === 'string' ? html`<pre><code>${example}</code></pre>` : jsonBlock(example);
 
-const tokenOf = ({ auth, cookie: { reads } }: Route): string => {
+const tokensOf = ({ auth, cookie: { reads } }: Route): string => {
   const tokens = [
     ...(auth === 'public' ? [] : [`access token, ${auth}`]),
     ...(reads === undefined ? [] : [`refresh cookie, ${reads}`]),
@@ -107,7 +107,7 @@ const adviceOf = (status: number, code: ErrorCode): string =>
   (code === 'SYS_HTTP_UNEXPECTED_ERROR' && STATUS_ADVICE.find((each) => each.status === status)?.advice) ||
   ADVICE[code];
 
-/** Calls of the browser client (docs/own-forms.md) by the names of the routes that front ends call. */
+/** Calls of the browser client (docs/own-forms.md) that take the place of requests, by the names of the routes. */
 export const CLIENT_CALLS: Readonly<Record<string, string>> = {
   register: 'auth.register({ username, email, password })',
   login: 'auth.login({ account, password })',

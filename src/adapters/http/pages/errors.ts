@@ -50,34 +50,34 @@ ${
     : html`<h2>What to do</h2>
 <p>${prose(ADVICE[code as ErrorCode])}</p>`
 }
-${code === WITH_OTHER_STATUSES ? STATUSES : NOTHING}
-${CATALOG[code as ErrorCode]?.published === false ? NOTHING : asJson(entry)}`,
+${code === HTTP_ERROR ? STATUS_TABLE : NOTHING}
+${CATALOG[code as ErrorCode]?.published === false ? NOTHING : jsonSection(entry)}`,
   });
 };
 
-const asJson = (entry: Entry): Html => html`<h2>For programs</h2>
+const jsonSection = (entry: Entry): Html => html`<h2>For programs</h2>
 <p>The same as JSON:</p>
 <pre><code>curl ${entry.type}</code></pre>
 <p>The member <code>data</code> of the response:</p>
 ${jsonBlock(entry)}`;
 
-/** Each error has a status of its own. */
-const WITH_OTHER_STATUSES: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
-/** A retry may succeed with the token of another tab, although the catalog says that the error is not temporary. */
+/** The code of all errors of HTTP itself, whose status is that of the error. */
+const HTTP_ERROR: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
+/** The catalog says that this error is not temporary. Nevertheless, a retry may succeed with the refresh token that another tab has got. */
 const REFRESH_FAILED: ErrorCode = 'AUTH_FAILED';
 
 const statusOf = ({ code, statusCode }: Entry): string =>
-  code === WITH_OTHER_STATUSES ? 'that of the error' : `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`;
+  code === HTTP_ERROR ? 'that of the error' : `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`;
 
 const retryOf = ({ code, retryable }: Entry): string => {
-  if (code === WITH_OTHER_STATUSES) return 'Only after 408 and 503.';
+  if (code === HTTP_ERROR) return 'Only after 408 and 503.';
   if (code === REFRESH_FAILED) return 'Not with the same token; with that of another tab, if there is one.';
   return retryable
     ? 'Yes. The cause is temporary: wait, then send the same request again.'
     : 'No. Waiting does not help.';
 };
 
-const STATUSES = html`<table class="stacked">
+const STATUS_TABLE = html`<table class="stacked">
 <thead><tr><th scope="col">Status</th><th scope="col">Cause</th><th scope="col">What to do</th></tr></thead>
 <tbody>
 ${STATUS_ADVICE.map(
@@ -86,12 +86,12 @@ ${STATUS_ADVICE.map(
 )}</tbody>
 </table>`;
 
-const ofService = (
+const serviceLinks = (
   site: Site,
 ): Html => html`<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
 <a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`;
 
-/** The page of an error response. Of the request, it shows only the id. */
+/** The page of an error response. It shows nothing of the request but the id. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';
@@ -104,6 +104,6 @@ ${retryAfter === undefined ? NOTHING : html`<p>Try again in ${retryAfter} ${retr
 <dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dd>
 <dt>Request id</dt><dd><code>${requestId}</code></dd>
 </dl>
-${site.siteNavigation === undefined ? ofService(site) : NOTHING}`,
+${site.siteNavigation === undefined ? serviceLinks(site) : NOTHING}`,
   });
 };

@@ -1,8 +1,8 @@
 import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import { layout, type Site } from './layout.ts';
 
-/** The origin of the page that a visitor comes from. */
-type Visitor = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
+/** The origin of the page from which a visitor comes, and whether its pages may call the service. */
+type VisitorOrigin = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
 
 const TEXTS = {
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
@@ -17,10 +17,10 @@ const TEXTS = {
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 
-/** The URLs of these pages. One that is off has none. */
+/** The URLs of the pages of `TEXTS`. A page that is switched off has none. */
 type Links = { readonly [Name in keyof typeof TEXTS]?: string | undefined };
 
-export const homePage = (site: Site, links: Links, visitor: Visitor | null = null): string => {
+export const homePage = (site: Site, links: Links, visitor: VisitorOrigin | null = null): string => {
   // `Object.entries` is typed to return any strings.
   const texts = Object.entries(TEXTS) as [keyof Links, { readonly title: string; readonly text: string }][];
   return layout(site, {
@@ -28,7 +28,7 @@ export const homePage = (site: Site, links: Links, visitor: Visitor | null = nul
     path: '/',
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
-${visitor === null ? NOTHING : visitorText(visitor)}<h2>Where to go next</h2>
+${visitor === null ? NOTHING : originText(visitor)}<h2>Where to go next</h2>
 <ul class="plain links">
 ${texts.flatMap(([name, { title, text }]) => {
   const address = links[name];
@@ -43,11 +43,11 @@ once.</p>
   });
 };
 
-const visitorText = ({ name, allowed, allowedOriginsSetting }: Visitor): Html =>
+const originText = ({ name, allowed, allowedOriginsSetting }: VisitorOrigin): Html =>
   allowed
     ? html`<p>You come from <code>${name}</code>, which is on the allow-list: its pages may call this service.</p>\n`
     : html`<p>You come from <code>${name}</code>, which is not on the allow-list: this service refuses the requests of its pages. To allow
 them, add it to <code>${allowedOriginsSetting}</code>.</p>\n`;
 
-/** Without the host, so that the link also works under another host name. */
+/** The path of a URL. Links have no host, so that they also work under another host name of the service. */
 const pathOf = (address: string): string => new URL(address).pathname;

@@ -4,16 +4,16 @@ export type Site = {
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly version: string;
-  /** Default: that of the service. */
+  /** Default: `NAVIGATION`. */
   readonly siteNavigation?: Navigation;
   /** The path of a second stylesheet. */
   readonly siteStyle?: string;
 };
 
-/** The first page is the start. */
+/** The links at the top of each page. The first one leads to the home page. */
 export type Navigation = readonly (readonly [path: `/${string}`, name: string])[];
 
-/** The look of the pages for users. `null` is the default of the service. */
+/** The look of the pages for users. `null`: the service's own look, or no such link. */
 export type Brand = {
   readonly name: string;
   readonly logoUrl: string | null;
@@ -22,26 +22,26 @@ export type Brand = {
   readonly termsUrl?: string | null;
   readonly privacyUrl?: string | null;
   readonly supportUrl?: string | null;
-  /** `#rrggbb`, as is `background`. */
+  /** The colour of buttons. This and `background` have the form `#rrggbb`. */
   readonly color: string | null;
   readonly font?: string | null;
-  /** Pixels. */
+  /** Of corners, in pixels. */
   readonly radius?: number;
   readonly background?: string | null;
 };
 
 export type UserSite = Site & { readonly brand: Brand };
 
-/** A path below that of BASE_URL. It has no host, so that pages work under any host name. */
+/** A path below the path of BASE_URL. It has no host, so that links work under any host name of the service. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
 type Content = {
   readonly title: string;
   readonly main: Html;
-  /** The path of the page, if the navigation has it. */
+  /** The path under which the navigation has the page. Default: it does not have the page. */
   readonly path?: string;
   readonly script?: Html;
-  /** Markup after the navigation. */
+  /** Markup in the header, after the navigation. */
   readonly aside?: Html;
 };
 
@@ -73,14 +73,14 @@ ${main}
 `.text;
 };
 
-/** The end of the stylesheet. The text on a colour is black or white: one of them always has a contrast of at least 4.5 (WCAG 2.2 §1.4.3). */
+/** The end of the stylesheet, with the operator's look. Text is black or white: on any colour, one has a contrast of at least 4.5 (WCAG 2.2 §1.4.3). */
 export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
-  const on = (behind: string) => (isLight(behind) ? '#000000' : '#ffffff');
+  const textColorOn = (color: string) => (isLight(color) ? '#000000' : '#ffffff');
   const lines = [
-    ...(color === null ? [] : [`--button: ${color}`, `--on-button: ${on(color)}`]),
+    ...(color === null ? [] : [`--button: ${color}`, `--on-button: ${textColorOn(color)}`]),
     ...(font === null ? [] : [`--font: ${font}, system-ui, sans-serif`]),
     ...(radius === undefined ? [] : [`--radius: ${radius}px`]),
-    ...(background === null ? [] : [`--behind: ${background}`, `--on-behind: ${on(background)}`]),
+    ...(background === null ? [] : [`--behind: ${background}`, `--on-behind: ${textColorOn(background)}`]),
   ];
   return lines.length === 0 ? '' : `\n:root {\n${lines.map((line) => `  ${line};\n`).join('')}}\n`;
 };
@@ -107,7 +107,7 @@ ${aside}</header>
 `;
 };
 
-/** Text with code in backticks, as in the catalog. */
+/** Turns code in backticks, as texts of the catalog have it, into `<code>`. */
 export const prose = (text: string): Html =>
   html`${text.split('`').map((part, at) => (at % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 

@@ -16,18 +16,18 @@ export type UserTexts = {
 };
 export type Texts = Readonly<Record<string, string>>;
 
-/** What the variables of a page's template need. */
+/** The data from which the variables of a page's template get their values. */
 export type PageView = PageContent &
   PageFacts & {
-    /** Random: tells a second click on a form from a second attempt. */
+    /** A random number in each form, which tells a second click from a second attempt. */
     readonly once: string;
     readonly now: number;
     /** The QR code of an authenticator app's secret, as SVG. */
     readonly qr: string | null;
     readonly providers: readonly { readonly name: string; readonly title: string }[];
-    /** The languages of mails. */
+    /** The languages in which the service sends mails. */
     readonly locales: readonly string[];
-    /** The origin of the application; `null`: not known. */
+    /** The URL of the application to which pages link; `null`: not known. */
     readonly application: string | null;
     /** The minimum length of a password. */
     readonly minLength: number;
@@ -36,28 +36,28 @@ export type PageView = PageContent &
     readonly locale: string;
   };
 
-/** What every page of the layout needs. */
+/** The data that the layout of every page needs. */
 export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 
-/** Whether the page has a form. After an error of its link, another try would fail again. */
-export const isOffered = (shown: PageView, form: string): boolean =>
-  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
+/** Whether the page shows a form. It shows none if the link is not valid, since a second attempt would fail, too. */
+export const hasForm = (view: PageView, form: string): boolean =>
+  view.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[view.name].forms[form]?.isOffered?.(view) ?? true);
 
-/** Names of links that are not names of pages. */
+/** The names of links that do not lead to a page of PAGES. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
-/** The address of a link by its name. */
-export const linkOf = (shown: PageView, name: string): string => {
-  const { site, to, target, pages, application } = shown;
+/** The URL of a link by its name. */
+export const linkOf = (view: PageView, name: string): string => {
+  const { site, to, target, pages, application } = view;
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
-  // A service may have the pages of links in mails alone.
+  // If the service does not have the page, the link leads to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  return pathIn(site, PAGES[name as PageName].path) + targetIn(shown);
+  return pathIn(site, PAGES[name as PageName].path) + targetIn(view);
 };
 
-/** The query with the target of a page. A link in a mail has none: the application takes its place. */
+/** The query with the target of a page. The page of a link in a mail has no target, so the target is the application. */
 export const targetIn = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
   const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
   return next === null ? '' : `?${new URLSearchParams({ to: next })}`;

@@ -2,42 +2,43 @@ import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { breakable, pathIn } from './layout.ts';
 import type { PageFrame, PageView } from './page-view.ts';
-import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
+import { filledPage, retryText, type UserPageFiles } from './user-pages.ts';
 
 type UserFailure = PageFrame & {
   readonly application: PageView['application'];
   readonly error: Pick<AppError, 'code' | 'status' | 'retryAfter'>;
   readonly requestId: string;
-  /** A link to try again; `null`: that would not help. */
-  readonly again: string | null;
-  /** The path of the page that logs in; `null`: there is none. */
-  readonly logIn: string | null;
+  /** The URL of a link that tries again; `null`: no link, since a second attempt would fail, too. */
+  readonly retryUrl: string | null;
+  /** The path of the log-in page; `null`: the service has none. */
+  readonly logInPath: string | null;
 };
 
-/** The page of an error that no form can show. Of the request, it shows only the id. */
+/** The page of an error that no form can show. It shows nothing of the request but the id. */
 export const userFailurePage = (failure: UserFailure, files: UserPageFiles): string => {
   const { texts, error, requestId } = failure;
   const { code, status, retryAfter } = error;
-  const of = texts.pages.failed ?? {};
-  const reason = of[code] ?? of[status] ?? of.other ?? '';
+  const failedTexts = texts.pages.failed ?? {};
+  const reason = failedTexts[code] ?? failedTexts[status] ?? failedTexts.other ?? '';
   const lists: Readonly<Record<string, Html>> = {
-    'list.reason': html`<p class="lead">${reason}${tryAgain(failure, retryAfter)}</p>`,
-    'list.ways': html`${waysOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${of[text] ?? ''}</a></p>\n`)}`,
-    'list.report': html`<p><small>${of.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
+    'list.reason': html`<p class="lead">${reason}${retryText(failure, retryAfter)}</p>`,
+    'list.ways': html`${linksOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${failedTexts[text] ?? ''}</a></p>\n`)}`,
+    'list.report': html`<p><small>${failedTexts.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
-  const title = of[`title-${status}`] ?? of.title ?? '';
+  const title = failedTexts[`title-${status}`] ?? failedTexts.title ?? '';
   return filledPage(failure, files, {
     template: 'failed',
     title,
     isError: true,
-    variable: (name) => lists[name] ?? of[name.replace('text.', '')] ?? '',
+    variable: (name) => lists[name] ?? failedTexts[name.replace('text.', '')] ?? '',
   });
 };
 
-const waysOf = ({ site, again, logIn, application }: UserFailure): readonly (readonly [text: string, to: string])[] => {
-  const start = logIn === null ? application : pathIn(site, logIn);
+const linksOf = (failure: UserFailure): readonly (readonly [text: string, to: string])[] => {
+  const { site, retryUrl, logInPath, application } = failure;
+  const start = logInPath === null ? application : pathIn(site, logInPath);
   return [
-    ...(again === null ? [] : [['again', again] as const]),
-    ...(start === null ? [] : [[logIn === null ? 'application' : 'log-in', start] as const]),
+    ...(retryUrl === null ? [] : [['again', retryUrl] as const]),
+    ...(start === null ? [] : [[logInPath === null ? 'application' : 'log-in', start] as const]),
   ];
 };

@@ -1,64 +1,64 @@
 import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { type Brand, pathIn } from './layout.ts';
-import { isOffered, linkOf, type PageFrame, type PageView, type UserTexts } from './page-view.ts';
+import { hasForm, linkOf, type PageFrame, type PageView, type UserTexts } from './page-view.ts';
 import { languageName } from './user-fields.ts';
 import { formOf } from './user-forms.ts';
 import { LISTS, providerUrl } from './user-lists.ts';
 
 /**
- * The pages for users: templates of files, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the
- * address of a page, `{{form.…}}` a whole form, `{{list.…}}` what the account has. ADR 0024.
+ * The pages for users, from templates, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the URL of a
+ * page, `{{form.…}}` a whole form, `{{list.…}}` a part that depends on the account. ADR 0024.
  */
 
-const whenOf = (locale: string, seconds: number): string => {
+const delayOf = (locale: string, seconds: number): string => {
   const format = new Intl.RelativeTimeFormat(locale);
   return seconds < 100 ? format.format(seconds, 'second') : format.format(Math.ceil(seconds / 60), 'minute');
 };
 
-export const tryAgain = ({ texts, locale }: PageFrame, retryAfter: number | undefined): string =>
-  retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => whenOf(locale, retryAfter))}`;
+export const retryText = ({ texts, locale }: PageFrame, retryAfter: number | undefined): string =>
+  retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => delayOf(locale, retryAfter))}`;
 
-const alertOf = (shown: PageView): Html => {
-  const { state, texts } = shown;
+const alertOf = (view: PageView): Html => {
+  const { state, texts } = view;
   const { error, notice } = state ?? {};
-  // What no form has done is neither good nor bad news.
-  const fact = state?.form ? NOTHING : html` fact`;
+  // A notice that is not the result of a form, such as closed registration, is shown as a fact, not as a success.
+  const factClass = state?.form ? NOTHING : html` fact`;
   if (notice !== undefined)
-    return html`<p role="status" class="notice${fact}">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
+    return html`<p role="status" class="notice${factClass}">${texts.notices[notice] ?? ''}${mailAddress(view)}</p>`;
   if (error === undefined) return NOTHING;
-  // The text of the page does not say why a hook has refused.
-  const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;
+  // If a hook has refused the request, its message takes the place of the page's own text about the error.
+  const ofPage = error.message === undefined ? texts.pages[view.name]?.[error.code] : undefined;
   const text = ofPage ?? texts.errors[error.code] ?? texts.errors.other ?? '';
-  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}${addressOf(shown)}</p>`;
+  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${retryText(view, error.retryAfter)}${mailAddress(view)}</p>`;
 };
 
-/** The address of the mail, which the visitor has just typed, and after a registration the link to correct it. */
-const addressOf = (shown: PageView): Html => {
-  const { name, state, texts, pages, mayRegister } = shown;
-  const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
-  const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
+/** The address to which a mail was sent, as the visitor has typed it. After a registration, a link follows that corrects the address. */
+const mailAddress = (view: PageView): Html => {
+  const { name, state, texts, pages, mayRegister } = view;
+  const { email, username } = PAGES[name].correctedOn === undefined ? {} : (state?.typed ?? {});
+  const isUnverified = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
   const { mistyped = '', 'register-again': again = '' } = texts.common;
   return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
-    waits && mayRegister && pages.has('register')
-      ? html` ${mistyped} <a href="${linkOf(shown, 'register')}">${again}</a>`
+    isUnverified && mayRegister && pages.has('register')
+      ? html` ${mistyped} <a href="${linkOf(view, 'register')}">${again}</a>`
       : NOTHING
   }`;
 };
 
-const variableOf = (shown: PageView, variable: string): Html | string => {
+const variableOf = (view: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
-    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.initial?.(shown)) : NOTHING;
-  if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
-  if (kind === 'link') return linkOf(shown, name);
+    return hasForm(view, name) ? formOf(view, name, PAGES[view.name].forms[name]?.defaults?.(view)) : NOTHING;
+  if (kind === 'list') return LISTS[name]?.(view) ?? NOTHING;
+  if (kind === 'link') return linkOf(view, name);
   const text = kind === 'text' ? name : kind;
-  return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
+  return view.texts.pages[view.name]?.[text] ?? view.texts.common[text] ?? '';
 };
 
-/** Links to this page in other languages. They would lose what is shown once. */
-const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
-  if (state?.payload !== undefined || PAGES[name].leadsOn !== undefined || locales.length < 2) return NOTHING;
+/** Links to this page in other languages. A page with a payload that it shows once has none, since such a link would lose the payload. */
+const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
+  if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NOTHING;
   const links = locales.map((each) => {
     const query = new URLSearchParams({ ...(to !== undefined && { to }), locale: each });
     return html`<li><a href="?${`${query}`}" hreflang="${each}" lang="${each}" dir="auto">${languageName(each)}</a></li>\n`;
@@ -69,37 +69,37 @@ const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: read
 
 export type UserPageFiles = Templates<UserTexts>;
 
-export const userPage = (shown: PageView, files: UserPageFiles): string => {
-  const title = shown.texts.pages[shown.name]?.title ?? '';
-  const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
-  const url = providerUrl(shown);
-  return filledPage(shown, files, {
-    template: shown.name,
+export const userPage = (view: PageView, files: UserPageFiles): string => {
+  const title = view.texts.pages[view.name]?.title ?? '';
+  const variable = (each: string) => (each === 'title' ? title : variableOf(view, each));
+  const url = providerUrl(view);
+  return filledPage(view, files, {
+    template: view.name,
     title,
-    isError: shown.state?.error !== undefined,
-    alert: alertOf(shown),
-    visitor: visitorOf(shown),
-    languages: languagesOf(shown, files.locales),
+    isError: view.state?.error !== undefined,
+    alert: alertOf(view),
+    visitor: visitorLine(view),
+    languages: languageLinks(view, files.locales),
     script:
       url === null
-        ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
+        ? html`<script type="module" src="${pathIn(view.site, '/user-pages.js')}"></script>`
         : html`<meta http-equiv="refresh" content="0; url=${url}">`,
     variable,
   });
 };
 
-/** Who is logged in, with a link to log out. Pages of the account also have one back to the application. */
-const visitorOf = (shown: PageView): Html => {
-  const { name, payloads, texts, site, to, application } = shown;
+/** The username of the visitor, with a link that logs out. Pages of the account also have a link to the application. */
+const visitorLine = (view: PageView): Html => {
+  const { name, payloads, texts, site, to, application } = view;
   const { username } = payloads['current-user'] ?? {};
   if (username === undefined) return NOTHING;
   const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
   const hasNoWayBack = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
-  const address = linkOf(shown, 'application');
-  // Without a name of the product, the brand has the host of the service as its name.
+  const address = linkOf(view, 'application');
+  // An unnamed brand has the host of the service as its name. Then the link has the host of the application as its text.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
-  return html`<p class="visitor">${hasNoWayBack ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(shown, 'log-out')}">${logOut}</a></span></p>`;
+  return html`<p class="visitor">${hasNoWayBack ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
 };
 
 type Content = {
@@ -113,7 +113,7 @@ type Content = {
   readonly variable: (name: string) => Html | string;
 };
 
-/** A page in the layout that all have in common. */
+/** Fills a template, and puts it into the layout that all pages for users have. */
 export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: UserPageFiles, page: Content): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NOTHING, visitor = NOTHING, languages = NOTHING, script = NOTHING } = page;
@@ -122,14 +122,14 @@ export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: Us
   const head = html`<link rel="icon" href="${brand.iconUrl ?? pathIn(site, '/icon.svg')}">
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 ${script}`;
-  const around: Readonly<Record<string, Html | string>> = {
-    // Screen readers begin with it.
+  const variables: Readonly<Record<string, Html | string>> = {
+    // The title of the document, which screen readers read out first.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo: logoOf(brand), locale, direction: texts.direction, brand: brand.name },
-    ...{ alert, visitor, links: linksOf(brand, texts), languages, content: new Html(main) },
+    ...{ alert, visitor, links: footerLinks(brand, texts), languages, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
-  return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');
+  return filledTemplate(templates.get('layout') ?? '', (each) => variables[each] ?? '');
 };
 
 const logoOf = ({ name, logoUrl, logoDarkUrl: dark }: Brand): Html | string => {
@@ -138,7 +138,7 @@ const logoOf = ({ name, logoUrl, logoDarkUrl: dark }: Brand): Html | string => {
   return dark ? html`<picture><source media="(prefers-color-scheme: dark)" srcset="${dark}">${image}</picture>` : image;
 };
 
-const linksOf = ({ termsUrl, privacyUrl, supportUrl }: Brand, { common }: UserTexts): Html => {
+const footerLinks = ({ termsUrl, privacyUrl, supportUrl }: Brand, { common }: UserTexts): Html => {
   const links = Object.entries({ terms: termsUrl, privacy: privacyUrl, support: supportUrl });
   return html`${links.map(([name, url]) => (url ? html`<a href="${url}">${common[name] ?? ''}</a>\n` : NOTHING))}`;
 };

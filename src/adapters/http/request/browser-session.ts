@@ -5,13 +5,13 @@ import type { CookieSettings } from './settings.ts';
 
 type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
   readonly baseUrl: string;
-  /** Origins whose pages refresh. */
+  /** Origins of applications whose pages refresh. A request of these pages makes the browser renew the cookie first. */
   readonly initiators: readonly string[];
 };
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). The browser has to have the cookie for refreshes alone. */
+/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Of all requests, only those that refresh need the cookie. */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,
@@ -19,10 +19,10 @@ export const browserSession = (
   const { origin, hostname, pathname } = new URL(baseUrl);
   const below = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
   const [path, deviceUrl] = [below('/auth'), below('/auth/device')];
-  const renewing = [below('/auth/refresh-token'), below('/auth/continue')];
+  const refreshPaths = [below('/auth/refresh-token'), below('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
-    /** How long a bound cookie proves possession of the key. */
+    /** How long a bound cookie proves that the browser has the key, in milliseconds. */
     lifetime: settings.maxAge,
     cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
     /** Invites the browser to register a key for the session that this response opens. */
@@ -31,7 +31,7 @@ export const browserSession = (
       const parameters = `path="${deviceUrl}";challenge="${challenge}";authorization="${authorization}"`;
       ctx.set('Secure-Session-Registration', `(ES256);${parameters}`);
     },
-    /** The description of a browser's session: "JSON Session Instruction Format". */
+    /** The instructions for a browser that has the key ("JSON Session Instruction Format"). @param identifier of the browser's session */
     instructions: (identifier: string) => ({
       session_identifier: identifier,
       refresh_url: deviceUrl,
@@ -40,7 +40,7 @@ export const browserSession = (
         include_site: false,
         scope_specification: [
           { type: 'exclude' as const, domain: '*', path: '/' },
-          ...renewing.map((each) => ({ type: 'include' as const, domain: hostname, path: each })),
+          ...refreshPaths.map((each) => ({ type: 'include' as const, domain: hostname, path: each })),
         ],
       },
       credentials: [{ type: 'cookie' as const, name: BOUND_COOKIE, attributes }],

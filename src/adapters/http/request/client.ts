@@ -13,50 +13,50 @@ import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, type SessionCookies } from './cookies.ts';
 
-/** Some proxies append the port of the client's connection to its address. */
-const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
+/** An IP address, to which some proxies append the port of the client's connection. */
+const ADDRESS_WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
-/** The address that a page server names, that of X-Forwarded-For as far as TRUST_PROXY allows, or that of the connection; `null`: it is closed. */
+/** The address that a page server states, else the one of X-Forwarded-For if TRUST_PROXY trusts it, else the connection's; `null`: it is closed. */
 const clientAddress = (ctx: Context): string | null =>
-  (ctx.state.pageServer === undefined ? null : addressIn(ctx.state.pageServer.visitor)) ??
-  addressIn(ctx.ip) ??
-  addressIn(ctx.req.socket.remoteAddress ?? '');
+  (ctx.state.pageServer === undefined ? null : ipAddressIn(ctx.state.pageServer.visitor)) ??
+  ipAddressIn(ctx.ip) ??
+  ipAddressIn(ctx.req.socket.remoteAddress ?? '');
 
-/** The key that a rate limit counts by: the IPv4 address, or the /64 network of the IPv6 address. */
+/** The key by which rate limits count requests: the client's IPv4 address, or the /64 network of its IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
-/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its key. One client may control many keys. ADR 0008. */
+/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. An attacker may have many keys of a network (ADR 0008). */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);
   return address === null ? ['unknown'] : networksOf(address);
 };
 
-const addressIn = (text: string): string | null => {
-  const { ipv4, ipv6 } = WITH_PORT.exec(text)?.groups ?? {};
+const ipAddressIn = (text: string): string | null => {
+  const { ipv4, ipv6 } = ADDRESS_WITH_PORT.exec(text)?.groups ?? {};
   const address = ipv4 ?? ipv6 ?? text;
-  // A zone names an interface of the machine that wrote the address. It may be of any length (RFC 4007 §11).
+  // Removes the zone (RFC 4007 §11): it names an interface of the machine that wrote the address, and may be of any length.
   return isIP(address) === 0 ? null : address.replace(/%.*/s, '');
 };
 
-/** Less than 1 KB each. */
-const MAX_CACHED = 1_000;
+/** Entries of `cachedNetworks`, of less than 1 KB each. */
+const MAX_CACHED_NETWORKS = 1_000;
 const cachedNetworks = new Map<string, readonly string[]>();
 
-/** Parsing an address takes as long as a whole stage. */
+/** Cached, since parsing an address takes as long as a whole stage. */
 const networksOf = (address: string): readonly string[] => {
   const cached = cachedNetworks.get(address);
   if (cached !== undefined) return cached;
-  const networks = parsedNetworks(address);
-  if (cachedNetworks.size === MAX_CACHED) cachedNetworks.clear();
+  const networks = parseNetworks(address);
+  if (cachedNetworks.size === MAX_CACHED_NETWORKS) cachedNetworks.clear();
   cachedNetworks.set(address, networks);
   return networks;
 };
 
-const parsedNetworks = (address: string): readonly string[] => {
+const parseNetworks = (address: string): readonly string[] => {
   const parsed = ipaddr.process(address);
   const family = parsed instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
   const networkOf = (bits: number) => `${family.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`;
-  // A client can choose the rest of its IPv6 address.
+  // Of an IPv6 address, a client can choose the last 64 bits.
   return family === ipaddr.IPv4
     ? [networkOf(16), networkOf(24), `${parsed}`]
     : [networkOf(32), networkOf(48), networkOf(64)];
@@ -67,13 +67,13 @@ const deviceOf = (ctx: Context): Device => {
   return { userAgent: shortUserAgent(ctx.get('user-agent')), address: network };
 };
 
-export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
+export const eventOriginOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
 
 /**
- * The bound cookies of a request, and the proof in its body. The proof may be for BASE_URL or for the host of the request, since a service can
- * have several names, and no page can sign for the name of another.
+ * What a request shows of its device: the bound cookies, and the proof in its body. A service may have several host names, so the proof may be for
+ * BASE_URL or for the host of the request: a page can only sign for the host from which it was loaded.
  */
-export const presentedDevice =
+export const presentedDeviceReader =
   (baseUrl: string) =>
   (ctx: Context, proof: string | undefined): Presented => {
     const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
@@ -83,9 +83,9 @@ export const presentedDevice =
     return { proof: { text: proof, method, urls }, boundCookies };
   };
 
-export type PresentedDevice = ReturnType<typeof presentedDevice>;
+export type ReadPresentedDevice = ReturnType<typeof presentedDeviceReader>;
 
-/** The request that a gateway asks about, in the headers of Traefik and Caddy. docs has the configuration of nginx. */
+/** The request about which a gateway asks, in the headers of Traefik and Caddy. docs/verify-tokens.md sets the same ones in nginx. */
 const targetOfGateway = (ctx: Context): ProofTarget => {
   const [path] = ctx.get('X-Forwarded-Uri').split('?', 1);
   const url = `http://${ctx.get('X-Forwarded-Host')}${path}`;
@@ -93,8 +93,8 @@ const targetOfGateway = (ctx: Context): ProofTarget => {
 };
 
 /**
- * The proof with an access token (RFC 9449 §7.1). It must be for BASE_URL: pages also sign for other services, which could pass a proof on with
- * their own name as the host. Several headers are joined, so that they are malformed.
+ * The DPoP proof with an access token (RFC 9449 §7.1). It must be for BASE_URL: pages also sign proofs for other services, and such a service could
+ * send a proof here with its own name as the `Host`. Several `DPoP` headers are joined, which makes them malformed.
  */
 export const presentedProof = (
   ctx: Context,
@@ -107,56 +107,56 @@ export const presentedProof = (
 });
 
 /**
- * Aborted if the client has hung up, and so cannot get the response. A busy process may have read the request, but not yet the end of the
- * connection. So this waits for a whole turn of the event loop, which begins in the first pause, and has ended after the second.
+ * Throws if the client has hung up, since it cannot get the response. A busy process may have read the request, but not yet the end of the
+ * connection. Two `setImmediate` contain a whole turn of the event loop, in which Node.js reads the end of the connection, too.
  */
 export const clientCancellation = async ({ req }: Context): Promise<Cancellation> => {
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
   return {
     throwIfAborted() {
-      // Node's server ends its side when the client has ended the other.
+      // When the client has ended its side of the connection, Node's server ends its own.
       if (!req.socket.writable) throw httpFailure(400, { reason: 'the client has hung up', level: 'info' });
     },
   };
 };
 
-/** What routes read from the client's device, and send to it. */
+/** The cookies and keys that routes read from the client's device, and set there. */
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
   readonly rememberedDevice: HttpOnlyCookie;
-  readonly device: PresentedDevice;
-  /** `null`: browsers hold no keys. */
+  readonly readPresentedDevice: ReadPresentedDevice;
+  /** Device Bound Session Credentials. `null`: the service does not offer them to browsers. */
   readonly browser: BrowserSession | null;
-  /** Links an identity at a provider, which the browser has kept, to the account that it logs in to. `undefined`: there are no providers. */
-  readonly linkKept: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
+  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT to the account of the new session. `undefined`: without providers. */
+  readonly linkKeptIdentity: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };
 
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
-/** The client of a log-in. A refresh token of the account identifies a known device. ADR 0008. */
+/** What a log-in needs to know of its client. A refresh token of the account shows that the user has logged in on this device before (ADR 0008). */
 export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string | undefined) => ({
   ...clientContext(ctx),
   networks: clientNetworks(ctx),
-  presented: access.device(ctx, proof),
+  presented: access.readPresentedDevice(ctx, proof),
   refreshTokens: access.cookie.readOwn(ctx),
   pendingLogins: access.pendingLogin.readOwn(ctx),
   rememberedDevices: access.rememberedDevice.readOwn(ctx),
 });
 
-/** Browsers send less than 200 characters. A longer header is ignored. */
+/** Characters. Browsers send less than 200. A longer header is ignored. */
 const ACCEPT_LANGUAGE_MAX_LENGTH = 1_000;
 
-/** The language that was chosen on a page, then those of `Accept-Language` (RFC 9110 §12.5.4), in their canonical form. */
+/** Canonical language tags: first the language that was chosen on a page, then the languages of `Accept-Language` (RFC 9110 §12.5.4). */
 const acceptedLocales = (ctx: Context): string[] => {
   const accepted = ctx.get('Accept-Language').length > ACCEPT_LANGUAGE_MAX_LENGTH ? [] : ctx.acceptsLanguages();
   const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
   return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);
 };
 
-export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: originOf(ctx) });
+export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: eventOriginOf(ctx) });
 
-/** The offered language that the browser prefers, or else the default one of the service. */
+/** The language of a page: the one of `offered` that the browser prefers, or else the default of the service. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
   fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
   BASE_LOCALE;

@@ -12,36 +12,36 @@ export const PAGE_STATE_LIFETIME = 60_000;
 export const PAGE_VISITOR_LIFETIME = 10 * 60_000;
 
 export const REFRESH_COOKIE = 'refresh_token';
-/** Shows for minutes that the browser has the key of its session (ADR 0006). */
+/** Proves for some minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
-/** A log-in that waits for its second factor (ADR 0009), or for a code from a mail. */
+/** A log-in that still needs its second factor, or the code from a mail (ADR 0009). */
 const PENDING_LOGIN_COOKIE = 'login_pending';
 /** Lets a user log in on this device without the second factor (ADR 0009). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
-/** What a form hands to the page that shows its result (ADR 0024). */
+/** The result of a form, for the page that shows it (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
-/** Shows for minutes that a page of the service has the key of the session (ADR 0024). */
+/** Proves for ten minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-/** The form of the last log-in, without the user. */
+/** The name of the form of the last log-in in this browser. It does not tell who logged in. */
 const USED_LAST_COOKIE = 'used_last';
-/** The language that was chosen on a page. The name has no prefix, since anybody may set it. */
+/** The language that was chosen on a page. It never has a prefix, since it need not be protected against other hosts of the domain. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';
-/** A log-in whose user is at a provider (ADR 0027). A hash of its state completes the name. */
+/** The beginning of the name of a cookie with a log-in at a provider (ADR 0027). The name ends with a hash of the log-in's state. */
 const START_COOKIE = 'sign_in_';
-/** The log-in of an operator to the back office (ADR 0031). */
+/** The session of an operator in the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';
 
-/** Regular expressions for the names that the service reads. */
-export const COOKIES = [
+/** Regular expressions for the names of cookies that the service reads, without prefixes. */
+export const COOKIE_NAMES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE, PAGE_STATE_COOKIE, OFFICE_COOKIE],
   ...[PAGE_VISITOR_COOKIE, PAGE_LOCALE_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, `${START_COOKIE}[\\w-]{22}`],
 ] as const;
 
-/** The prefixes that names may have. */
-export const PREFIXES = ['__Http-', '__Host-Http-'] as const;
+/** The prefixes that names of cookies may have (RFC 6265bis §4.1.3): browsers let no script set such a cookie. */
+export const COOKIE_PREFIXES = ['__Http-', '__Host-Http-'] as const;
 
-/** A cookie that is always set with the same attributes, so that it replaces the former one. */
+/** Reads, sets and clears a cookie, always with the same attributes, so that each `Set-Cookie` replaces the cookie. */
 export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attributes }: CookieSettings) => {
   const name = prefix + plainName;
   const write = (ctx: Context, value: string, age: number): void => {
@@ -60,7 +60,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
   const read = (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [];
   return {
     read,
-    /** Empty if a page of another site caused the request. */
+    /** The values of the cookie; empty if a page of another site caused the request. */
     readOwn: (ctx: Context): readonly string[] => (isCrossSite(ctx) ? [] : read(ctx)),
     set: (ctx: Context, value: string): void => write(ctx, value, maxAge),
     clear: (ctx: Context): void => write(ctx, '', 0),
@@ -69,7 +69,10 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-/** The cookies of the refresh and the access token. @param access `null`: it has none @param data what else of the site is removed with them */
+/**
+ * The cookies of the refresh token and of the access token. @param access `null`: the access token has no cookie
+ * @param data the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
+ */
 export const sessionCookies = (
   refresh: CookieSettings,
   access: AccessCookieSettings | null,
@@ -82,7 +85,7 @@ export const sessionCookies = (
   return {
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    /** @returns the `data` of the response. */
+    /** Sets both cookies. @returns the `data` of the response */
     set: (ctx: Context, { refreshToken, ...access }: TokenPair) => {
       refreshCookie.set(ctx, refreshToken);
       setAccess(ctx, access);
@@ -115,24 +118,24 @@ export const pageCookies = (settings: CookieSettings) => ({
   usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * DEVICE_LIFETIME }),
 });
 
-/** Whether a page of another site caused the request. Stage 5 has checked the Origin, if there is one. */
+/** Whether a page of another site caused the request. A request with an `Origin` does not count, since stage 5 has checked the origin. */
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** Log-ins at providers that a browser may have begun: in several tabs, or before the user went back. */
+/** Log-ins at providers that a browser may have begun at the same time, such as in several tabs. */
 const MAX_STARTS = 5;
-/** Characters of all of them together. More could make requests too long for the service. */
+/** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
-/** Characters. Browsers drop a cookie of more than 4,096, with its name. */
+/** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const START_MAX_LENGTH = 4_000;
-const TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
+const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** In place of the state of a log-in: the identity that the next log-in links. */
-export const KEPT_STATE = 'kept';
+/** The state under which a browser keeps an identity that the next log-in links to the account. */
+export const KEPT_IDENTITY_STATE = 'kept';
 
 /**
- * The cookies of log-ins whose users are at providers: one for each, so that tabs do not disturb each other. They are `Lax` instead of `Strict`,
- * since the browser comes back from another site.
+ * The cookies of log-ins at providers: one for each log-in, so that several tabs can log in at the same time. They are `Lax` instead of `Strict`,
+ * since browsers have to send them after a redirect from another site.
  */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
@@ -140,11 +143,11 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
   const cookieOf = (state: string) => cookieNamed(START_COOKIE + hashOf(state).slice(0, 22));
   const { prefix = '' } = settings;
   return {
-    /** @throws AppError CLIENT_PARAMS_VALIDATION_FAILED when the browser could not keep it */
+    /** Adds a cookie, and clears old ones. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED if the cookie is too long for browsers */
     add: (ctx: Context, state: string, sealed: string): void => {
       if (sealed.length > START_MAX_LENGTH)
-        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [TOO_LONG] });
-      // Browsers send the oldest ones first (RFC 6265 §5.4).
+        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [START_TOO_LONG] });
+      // The newest first: browsers send the oldest cookies first (RFC 6265 §5.4).
       const earlier = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
       let length = sealed.length;
       for (const [at, [name, texts]] of earlier.entries()) {
@@ -153,8 +156,8 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       }
       cookieOf(state).set(ctx, sealed);
     },
-    /** Returns what the browser has kept for a state, and clears it. */
-    take: (ctx: Context, state: string): readonly string[] => {
+    /** Returns the values of the cookie for a state, and clears the cookie. */
+    pop: (ctx: Context, state: string): readonly string[] => {
       const cookie = cookieOf(state);
       const texts = cookie.read(ctx);
       if (texts.length > 0) cookie.clear(ctx);

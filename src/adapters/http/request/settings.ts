@@ -1,18 +1,18 @@
-/** Types of the configuration. They are apart from Koa, whose types programs that import the configuration need not have. */
+/** Types of the configuration. This file does not import Koa, so that programs can import the configuration without Koa's types. */
 
 /** SPEC "Refresh cookie". */
 export type CookieSettings = {
-  /** Precedes the name. Default: none, as in SPEC. */
+  /** The beginning of the cookie's name. Default: none, as in SPEC. */
   readonly prefix?: string;
   readonly path: string;
   readonly sameSite: 'lax' | 'strict' | 'none';
   readonly secure: boolean;
   readonly maxAge: number;
-  /** Default: the host of the service alone. */
+  /** Default: no attribute, so that only the host of the service gets the cookie. */
   readonly domain?: string;
 };
 
-/** The cookie of the access token, which the service itself never reads (ADR 0023). */
+/** The cookie of the access token, for servers of the application. The service itself never reads it (ADR 0023). */
 export type AccessCookieSettings = CookieSettings & { readonly name: string };
 
 /** A server that renders pages, and may ask for access tokens of its visitors (ADR 0023). */
@@ -22,7 +22,7 @@ export type PageServer = {
   readonly secretHash: Buffer;
 };
 
-/** The check of a part of the service that may be unavailable. */
+/** A health check of a part on which the service depends, such as the database. */
 export type Check = {
   readonly name: string;
   readonly ping: () => Promise<unknown>;

@@ -25,9 +25,9 @@ export const TAGS = {
 
 type Tag = keyof typeof TAGS;
 
-/** SPEC "Route guard". A scope requires an assertion of a program that has it, in place of an access token (ADR 0031). */
+/** SPEC "Route guard". With a scope, the route requires an assertion of a program that has the scope, instead of an access token (ADR 0031). */
 export type Strategy = 'public' | 'optional' | 'required' | Scope;
-/** SPEC "Rate limiting". `none`: for probes, which proxies send to every instance. */
+/** SPEC "Rate limiting". `none` is for health checks, which proxies send to every instance. */
 export type Tier = 'global' | 'strict' | 'public' | 'none';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Path = `/${string}`;
@@ -35,14 +35,14 @@ type Path = `/${string}`;
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-/** The input of a handler: the output of stages 7, 8 and 10. */
+/** The input of a handler, from stages 7, 8 and 10. */
 export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Claims = AccessClaims | undefined> = {
   readonly body: Body;
   readonly query: Query;
   readonly params: Params;
   readonly claims: Claims;
   readonly caller: Claims extends AccessClaims ? Caller : undefined;
-  /** Aborted by the time-out. */
+  /** Aborted if the handler takes longer than REQUEST_TIMEOUT_MS. */
   readonly signal: AbortSignal;
 };
 
@@ -54,52 +54,52 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
-  /** Default: no parameters; where errors are pages for people, any. */
+  /** Default: no parameters; any, if the route has error pages. */
   readonly query?: Query;
   readonly params?: Params;
 };
 
 /**
- * `v.strictObject` refuses unknown parameters: a misspelled `?except=current` must not act like a request without it. Pages use
+ * `v.strictObject` refuses unknown parameters, so that a misspelled `?except=current` fails and does not end all sessions. Pages use
  * `v.looseObject` or `v.unknown()`, since mail programs and advertisers add parameters to links.
  */
 export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
 
 const NO_QUERY = v.strictObject({});
 
-/** The `data` of a response whose status says everything: `null`, whatever the handler returns. */
+/** The schema of a response without data: `data` is `null`, whatever the handler returns. */
 export const NO_DATA = v.pipe(
   v.unknown(),
   v.transform(() => null),
   v.metadata({ jsonSchema: { type: 'null' } }),
 );
 
-/** For public documents: no authentication, and the higher limit. */
+/** For public documents: no authentication, and the rate limit `public`. */
 export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
 /** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
 
-/** A response without an envelope (ADR 0016). It has an ETag unless it is `NO_STORE`. Errors of the route still have the envelope. */
+/** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route have the envelope. */
 export type Unwrapped = {
   readonly type: string;
-  /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0013). */
+  /** The header `Cache-Control` (RFC 9111 §5.2.2). A response that caches may store has no `svc-request-id` (ADR 0013). */
   readonly cacheControl: string;
-  /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy), or in a frame. */
+  /** Whether pages of other origins may load the document without CORS (Cross-Origin-Resource-Policy), also in a frame. */
   readonly embeddable?: true;
   /** Default: the page may load nothing. */
   readonly contentSecurityPolicy?: string;
-  /** For pages with forms: with the default `no-referrer`, browsers would send `Origin: null`. */
+  /** For pages with forms: under the default `no-referrer`, browsers send `Origin: null` with a form. */
   readonly referrerPolicy?: 'same-origin';
 };
 
 type CookieUse = {
-  /** `optional`: the route works without it. */
+  /** Whether the route reads the refresh cookie. `optional`: it works without the cookie, too. */
   readonly reads?: 'optional' | 'required';
   /**
-   * What a success does with the refresh cookie. `sets`: always sets it. `opens`: the same, of a new session. `may-set`: sets it in some
-   * cases. `clears`: unless another site caused the request. Other cookies: `binds` sets that of the browser's key, `waits` that of a pending
-   * log-in, `starts` that of a log-in at a provider; `access` sets or clears that of the access token.
+   * The cookie that a success sets or clears. Refresh cookie: `sets` always sets it, `opens` sets it for a new session, `may-set` in some cases,
+   * `clears` clears it unless another site caused the request. Other cookies: `binds` sets `refresh_binding`, `waits` `login_pending`, `starts`
+   * `sign_in_…`; `access` sets or clears the cookie of the access token.
    */
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
@@ -114,15 +114,15 @@ type Head = {
   readonly description?: string;
 };
 
-/** A declared route. Rate limit, guard, validation, serialization, the OpenAPI document and tests derive from it. */
+/** A declared route. Its rate limit, guard, validation, serialization, its part of the OpenAPI document and tests follow from the declaration. */
 export type Route = Head & {
   /** Default: `required`. */
   readonly auth: Strategy;
   /** Default: `global`. */
   readonly throttle: Tier;
-  /** Requests a minute of one user or program, from all addresses together. Only with `auth: 'required'` or a scope. Default: no such limit. */
+  /** Requests a minute that one user or program may send, from all its addresses together. Only with `auth: 'required'` or a scope. Default: no limit. */
   readonly requestsPerUser?: number;
-  /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default: none; `null` says so. */
+  /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default, and `null`: none. */
   readonly stepUp?: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
@@ -130,56 +130,56 @@ export type Route = Head & {
   readonly response: Response<Schema> & { readonly status: number; readonly data: Schema };
   /** The page servers that may call the route. Default: none. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether clients that prefer HTML get errors as pages. Browsers that navigate always do. Default: whether the response has a page. */
+  /** Whether clients that prefer HTML get errors as pages. A browser that navigates always gets a page. Default: whether the response has a page. */
   readonly errorPages: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
   /** The entries of an application's own codes, which the catalog lacks. Default: none. */
   readonly ownErrors: OwnEntries;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
   readonly httpStatuses: ReadonlySet<number>;
-  /** Default: the route does not use it. */
+  /** Default: the route uses no cookie. */
   readonly cookie: CookieUse;
-  /** For pages of the service: the refresh cookie identifies the user instead of an access token, and is not renewed. */
+  /** For pages of the service: the refresh cookie, which the page does not renew, identifies the user instead of an access token. */
   readonly visitor?: true;
-  /** The route takes a posted form instead of JSON, for a route of the API. */
+  /** The route takes a posted form instead of JSON, and does what the route `submits` of the API does. */
   readonly form?: {
     readonly submits: Route;
     /** The path of the page with the form. */
     readonly page: string;
-    /** A field that the form requires, although it is optional in that route. */
-    readonly needs?: string | undefined;
-    /** Whether pages of the allowed origins may post it, too. */
+    /** A field that the form requires, although it is optional in the route `submits`. */
+    readonly requiredField?: string | undefined;
+    /** Whether pages of the allowed origins may post the form, too. */
     readonly ofApplications?: true;
-    /** @returns where a success sends the browser. */
-    readonly succeeded: (ctx: Context) => Promise<string>;
+    /** @returns the URL to which a success sends the browser */
+    readonly successLocation: (ctx: Context) => Promise<string>;
   };
-  /** The route whose limits it shares. Default: it has its own. */
-  readonly countsAs?: Route;
-  /** @returns where an error sends the browser; `null`: to the error page. */
-  readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
+  /** Requests to this route count as requests to the other one. Default: the route has limits of its own. */
+  readonly sharesLimitsOf?: Route;
+  /** @returns the URL to which an error sends the browser; `null`: the browser gets the error page */
+  readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-/** Whether the OpenAPI document describes a route. Pages and their forms are for people. */
+/** Whether the OpenAPI document describes a route. It leaves out pages and their forms, which are for people. */
 export const isDescribed = ({ visitor }: Route): boolean => visitor === undefined;
 
 type Response<Data> = {
   /** Default: 200. */
   readonly status?: number;
   /** Another status that the handler may choose, by `ctx.state.status`. */
-  readonly or?: number;
-  /** The handler's payload must be an input of it. Default: `null` is sent. */
+  readonly otherStatus?: number;
+  /** The schema of the handler's payload. Default: `NO_DATA`. */
   readonly data?: Data;
   readonly unwrapped?: Unwrapped;
-  /** Renders the payload for clients that prefer HTML (ADR 0024). It must be public, since caches may store the page. */
+  /** Renders the payload as a page for clients that prefer HTML (ADR 0024). The payload must be public, since caches may store the page. */
   readonly page?: (payload: Output<Data>) => Promise<string>;
-  /** Whether headers of the response tell a gateway who the user is. */
+  /** Whether the headers `X-User-Id` and `X-Session-Id` of the response tell a gateway who the user is. */
   readonly identifies?: true;
   /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
   readonly redirects?: true;
 };
 
-/** An application's own codes, with their entries; `true` for a code that the catalog has already. */
+/** An application's own error codes with their entries, or codes of the catalog with `true`. */
 type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
 
 export type RouteHead = Omit<Head, 'tag' | 'method' | 'path'> & {
@@ -191,7 +191,7 @@ type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy
   Partial<
     Pick<
       Route,
-      'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'failed'
+      'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'errorLocation'
     >
   > & {
     readonly auth?: Auth;
@@ -199,9 +199,9 @@ type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy
     readonly tag?: Tag;
     readonly request?: RequestSchemas<Body, Query, Params>;
     readonly response?: Response<Data>;
-    /** Error codes beyond those implied by every route, by `auth`, by `stepUp` and by a `cookie` that is set. */
+    /** Error codes besides those of every route, and those that follow from `auth`, `stepUp` and `cookie` (`impliedErrors`). */
     readonly errors?: readonly ErrorCode[] | OwnErrors;
-    /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
+    /** Statuses of SYS_HTTP_UNEXPECTED_ERROR besides those of every route, and 415 of a route with a body. */
     readonly httpStatuses?: readonly number[];
     readonly handler: (
       input: HandlerInput<Output<Body>, Output<Query>, Output<Params>, ClaimsUnder<Auth>>,
@@ -251,7 +251,7 @@ export const route = <
     ...{ method, path, tag, auth: strategy, throttle },
     ...(stepUp !== undefined && { stepUp }),
     request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
-    // The stages pass the outputs of this declaration's schemas to `page` and `handler`, which the general type can't express.
+    // The type `Route` cannot express that `page` and `handler` get the outputs of the schemas of their own declaration.
     response: { status: 200, data: NO_DATA, ...response } as Route['response'],
     errorPages,
     errors: new Set([...impliedErrors(strategy, stepUp, cookie), ...codes]),
@@ -262,7 +262,7 @@ export const route = <
   };
 };
 
-/** A route that redirects browsers. Its own address may have any parameters. */
+/** A route that redirects every request to a location, whatever its query. */
 export const redirectRoute = (head: RouteHead & Pick<Head, 'tag'>, location: string): Route =>
   route({
     ...{ ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
@@ -275,31 +275,31 @@ const isList = (errors: readonly ErrorCode[] | OwnErrors): errors is readonly Er
 
 const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   if (isList(errors)) return { codes: errors, ownErrors: {} };
-  const own = Object.entries<OwnError | true>(errors).flatMap(([code, error]) =>
+  const entries = Object.entries<OwnError | true>(errors).flatMap(([code, error]) =>
     error === true ? [] : [[code, ownEntry(code, error)] as const],
   );
-  // The entries of codes that are not in the catalog are looked up in `ownErrors`.
-  return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(own)) };
+  // Some of these codes are not in the catalog: `ownErrors` has their entries.
+  return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** A route that requires a token reads its session from the database (ADR 0004). One with a scope stores the use of the assertion. */
-const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
+/** The use cases of routes that require a token read its session from the database (ADR 0004). Routes with a scope store that an assertion was used. */
+const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** With these, the response has an access token, to whose claims a hook may add. */
-const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
+/** A success of such a route issues an access token, to whose claims a hook may add (SYS_HOOK_UNAVAILABLE). */
+const ISSUING_COOKIE_USES: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-  ...(auth === 'required' || isScope(auth) ? OF_CALLERS : []),
+  ...(auth === 'required' || isScope(auth) ? CALLER_ERRORS : []),
   ...(stepUp ? (['AUTH_STEP_UP_REQUIRED'] as const) : []),
-  ...(ISSUED.includes(writes) ? (['SYS_HOOK_UNAVAILABLE'] as const) : []),
+  ...(ISSUING_COOKIE_USES.includes(writes) ? (['SYS_HOOK_UNAVAILABLE'] as const) : []),
   'CLIENT_PARAMS_VALIDATION_FAILED',
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/** A refused origin, a busy service, requests that the HTTP server refuses itself, and a wrong media type cause these. */
+/** The statuses of a refused origin (403), of a busy service (503), of requests that the HTTP server refuses, and of a wrong media type (415). */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

@@ -8,12 +8,12 @@ import helmet from 'koa-helmet';
 import { runInTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { COOKIES, PREFIXES } from '../request/cookies.ts';
+import { COOKIE_NAMES, COOKIE_PREFIXES } from '../request/cookies.ts';
 
-/** Stages 1 to 5, which every request passes before its route is known. */
+/** Stages 1 to 5, which every request passes before the router finds its route. */
 
-/** By default, a response may load nothing, and nothing may frame it. Pages have policies of their own. */
-const setHeaders = helmet({
+/** The default for responses: they may load nothing, and no page may frame them. Pages replace the policy by their own. */
+const setSecurityHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
@@ -22,28 +22,28 @@ const setHeaders = helmet({
 });
 
 /** Stage 1. */
-export const securityHeaders: Middleware = (ctx, next) => setHeaders(ctx, next);
+export const securityHeaders: Middleware = (ctx, next) => setSecurityHeaders(ctx, next);
 
-/** A browser may send several cookies of one name, one for each domain and path. */
+/** A browser may send several cookies of one name, one for each domain and path. Further ones are ignored. */
 const MAX_COOKIES_OF_NAME = 8;
 
-/** The name in a pair of the `Cookie` header, if the service reads it. */
-const PAIR = new RegExp(`^[ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=`);
+/** The name in a `name=value` of the `Cookie` header. It matches only cookies that the service reads. */
+const COOKIE_PAIR = new RegExp(`^[ \\t]*((?:${COOKIE_PREFIXES.join('|')})?(?:${COOKIE_NAMES.join('|')}))[ \\t]*=`);
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Stage 2. Ignores cookies of other names, since it runs before the rate limit (ADR 0002). */
+/** Stage 2. It runs before the rate limit, so it takes little time: it parses only cookies that the service reads (ADR 0002). */
 export const cookieParsing: Middleware = (ctx, next) => {
   const header = ctx.get('cookie');
-  ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
+  ctx.request.cookies = header === '' ? NO_COOKIES : parseCookies(header);
   return next();
 };
 
-/** Parses one pair at a time, since the library keeps one cookie of each name. */
-const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
+/** Parses one `name=value` at a time, since the library keeps only one cookie of each name. */
+const parseCookies = (header: string): ReadonlyMap<string, readonly string[]> => {
   const cookies = new Map<string, string[]>();
   for (const pair of header.split(';')) {
-    const name = PAIR.exec(pair)?.[1] ?? '';
+    const name = COOKIE_PAIR.exec(pair)?.[1] ?? '';
     const values = cookies.get(name) ?? [];
     if (name !== '' && values.length < MAX_COOKIES_OF_NAME)
       cookies.set(name, [...values, parseCookie(pair)[name] ?? '']);
@@ -51,20 +51,20 @@ const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
   return cookies;
 };
 
-/** All values of a header. Not from `headersDistinct`, which throws in some releases of Node.js for `__proto__`. @param name in lower case */
+/** All values of a header. `headersDistinct` of Node.js is not used: some releases throw for the header `__proto__`. @param name in lower case */
 export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
   rawHeaders.filter((_value, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1], name));
-const isNamed = (given = '', name: string): boolean => given.length === name.length && given.toLowerCase() === name;
+const isNamed = (text = '', name: string): boolean => text.length === name.length && text.toLowerCase() === name;
 
 export const REQUEST_ID_HEADER = 'svc-request-id';
-/** Printable ASCII of a length that suits the log. Any other value is replaced. */
+/** A request id that the service takes over from the client: printable ASCII, and short enough for the log. */
 const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
 /** Stage 3. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
   function requestPreprocessing(ctx, next) {
-    const given = ctx.get(REQUEST_ID_HEADER);
-    ctx.request.id = REUSABLE_ID.test(given) ? given : ids.next();
+    const sentId = ctx.get(REQUEST_ID_HEADER);
+    ctx.request.id = REUSABLE_ID.test(sentId) ? sentId : ids.next();
     ctx.request.trace = traceOfRequest(ctx.get('traceparent'));
     ctx.request.version = version;
     ctx.set(REQUEST_ID_HEADER, ctx.request.id);
@@ -80,7 +80,7 @@ type RequestScope = {
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** The request that the calling code belongs to, or `undefined` outside of a request. */
+/** The request in whose handling the caller runs, or `undefined` outside of a request. */
 export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
 export const idsOfRequest = () => {
@@ -88,29 +88,29 @@ export const idsOfRequest = () => {
   return { requestId, traceId: trace?.traceId };
 };
 
-/** Stage 4. SPEC "Request processing": from here on, any code that runs for the request can read its ids. */
+/** Stage 4. From here on, all code that runs for the request can read its ids by `currentRequest` (SPEC "Request processing"). */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
     const scope = { requestId: id, trace, time: clock.now(), version };
     return runInTrace(trace, () => scopes.run(scope, next));
   };
 
-/** The serialized form (RFC 6454 §6.2), bounded for the log. */
-const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,30}:\/\/[\w.[\]:-]{1,100})$/i;
-const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : '(malformed)');
+/** An origin in its serialized form (RFC 6454 §6.2), short enough for the log. */
+const SERIALIZED_ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,30}:\/\/[\w.[\]:-]{1,100})$/i;
+const loggableOrigin = (origin: string): string => (SERIALIZED_ORIGIN.test(origin) ? origin : '(malformed)');
 
 /**
- * Whether a request is for one of these hosts, at any port, since a tunnel may have another one. This prevents DNS rebinding: the pages of
- * another host whose name was made to point here send that name. They cannot send an IP address or `localhost`.
+ * Whether the `Host` of a request is allowed, with any port, since a tunnel may use another port. This prevents DNS rebinding: an attacker lets his
+ * own host name resolve to this service, so requests of his pages have this name as their `Host`, and no IP address or `localhost`.
  */
-const isFor = (host: string, hosts: readonly string[]): boolean => {
+const isAllowedHost = (host: string, hosts: readonly string[]): boolean => {
   const name = URL.parse(`http://${host}`)?.hostname ?? '';
   return name === 'localhost' || hosts.includes(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 };
 
 /**
- * The origin of the page that sends a request; empty: none, or the service itself. For a form of a page with `Referrer-Policy: no-referrer`,
- * browsers send `Origin: null`. `Sec-Fetch-Site`, which no page can set, tells that it is the same origin.
+ * The origin of the page that sends a request; empty if no page of another origin sends it. With a form of a page under `no-referrer`, browsers
+ * send `Origin: null`: then `Sec-Fetch-Site`, which no page can set, tells whether it is a page of the service.
  */
 export const originOfPage = (ctx: Context): string => {
   const origin = ctx.get('origin');
@@ -125,15 +125,15 @@ export const crossOrigin = ({
   postedCallbacks,
   hosts,
 }: HttpDeps): Middleware => {
-  const allowed = new Set(allowedOrigins);
+  const allowedSet = new Set(allowedOrigins);
   const allowMethods = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
   const allowHeaders = ['Content-Type', 'Authorization', REQUEST_ID_HEADER, ...allowedHeaders].join(', ');
   const maxAge = '86400';
   const setCorsHeaders = cors({
     origin: (ctx) => {
       const origin = originOfPage(ctx);
-      if (origin === '' || allowed.has(origin)) return origin;
-      throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
+      if (origin === '' || allowedSet.has(origin)) return origin;
+      throw httpFailure(403, { reason: `origin ${loggableOrigin(origin)} is not in ${allowedOriginsSetting}` });
     },
     credentials: true,
     allowMethods,
@@ -142,7 +142,7 @@ export const crossOrigin = ({
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
     keepHeadersOnError: false,
   });
-  /** The library sets these for preflights alone, SPEC "Cross-origin rules" for every allowed request. */
+  /** The library sets these headers only for preflights. SPEC "Cross-origin rules" wants them for every allowed request. */
   const corsHeaders = {
     'Access-Control-Allow-Methods': allowMethods,
     'Access-Control-Allow-Headers': allowHeaders,
@@ -150,18 +150,18 @@ export const crossOrigin = ({
     'Access-Control-Max-Age': maxAge,
   };
   return function crossOrigin(ctx, next) {
-    if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
+    if (hosts !== undefined && !isAllowedHost(ctx.get('Host'), hosts))
       throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
     if (ctx.method === 'POST' && postedCallbacks?.has(ctx.url)) return next();
     const origin = originOfPage(ctx);
     if (origin === '' && ctx.method !== 'OPTIONS') {
-      // The library would do the same, but takes longer.
+      // The library would set the same header, but take longer.
       ctx.vary('Origin');
       return next();
     }
     return setCorsHeaders(ctx, async () => {
       ctx.set(corsHeaders);
-      // The library omits this header from an OPTIONS that is no preflight.
+      // The library does not set this header for an OPTIONS that is no preflight.
       if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
       if (ctx.method === 'OPTIONS') ctx.status = 204;
       else await next();

@@ -5,7 +5,7 @@ import type { AppError } from '../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../clock/system.ts';
 import { isoTime } from '../../json/fields.ts';
 import { etagOf, isForPerson, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
-import { asDeclared, errorHeaders, ResponseSerializationFailure, toAppError } from '../errors/exceptions.ts';
+import { declaredError, errorHeaders, ResponseSerializationFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
 import { NO_STORE, type Route, type Unwrapped } from '../routing/define-route.ts';
@@ -15,16 +15,16 @@ type EnvelopeContext = {
   readonly requestId: string;
   readonly version: string;
   readonly user?: { readonly id: string; readonly username: string };
-  /** The browser holds the key of the session that the request has opened or renewed (ADR 0006). */
+  /** Present if the browser holds the key of the session that the request opened or renewed (ADR 0006). */
   readonly binding?: 'browser';
-  /** A page or an app holds it. */
+  /** Present if a page or an app holds the key of the session. */
   readonly deviceKey?: true;
 };
 
 /** The `type` of an error envelope, and the URL of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
-const timestamp = isoTime();
+const timestampOf = isoTime();
 
 /** SPEC "Error envelope". */
 export const errorEnvelopeOf = (
@@ -36,7 +36,7 @@ export const errorEnvelopeOf = (
   code: error.code,
   message: error.message,
   type: errorUri(baseUrl, error.code),
-  timestamp: timestamp(clock.now()),
+  timestamp: timestampOf(clock.now()),
   context,
   details: error.details,
 });
@@ -49,7 +49,7 @@ const contextOf = ({ request: { id, version, jwtClaim }, state: { binding } }: C
   ...(binding === 'device' && { deviceKey: true }),
 });
 
-/** Stage 11: removes what the response schema does not name. */
+/** Stage 11: removes the members that the response schema does not have. */
 export const responseSerialization = ({ response }: Route): Middleware =>
   async function responseSerialization(ctx, next) {
     await next();
@@ -70,7 +70,7 @@ export const successEnvelope = ({ response: { status, unwrapped, page } }: Route
     logRequest(ctx, deps);
   };
 
-/** RFC 9110 §15.4.4: the client goes on with GET. */
+/** Sends the client to another URL, which it requests by GET (RFC 9110 §15.4.4). */
 const redirect = (ctx: Context, location: string): void => {
   ctx.status = 303;
   ctx.set({ Location: location, 'Cache-Control': NO_STORE });
@@ -85,7 +85,7 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.set('Cache-Control', NO_STORE);
   ctx.set('Content-Type', JSON_TYPE);
   const data = ctx.state.payload;
-  ctx.body = toJson({ success: true, data, timestamp: timestamp(clock.now()), context: contextOf(ctx) });
+  ctx.body = toJson({ success: true, data, timestamp: timestampOf(clock.now()), context: contextOf(ctx) });
 };
 
 type Page = NonNullable<Route['response']['page']>;
@@ -95,18 +95,18 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
   if (prefersHtml(ctx)) {
     const text = await page(ctx.state.payload);
     ctx.etag = etagOf(text);
-    allowCaching(ctx, PAGE_CACHE_CONTROL);
+    setCacheControl(ctx, PAGE_CACHE_CONTROL);
     respondWithHtml(ctx, text);
   } else {
     respondWrapped(ctx, deps);
-    // Weak, since the envelope also contains the time and the id of the request.
+    // A weak tag of the payload alone, since the envelope also contains the time and the id of the request.
     ctx.etag = `W/"${etagOf(toJson(ctx.state.payload))}"`;
   }
   respondIfUnchanged(ctx);
 };
 
-/** A page that sends COEP can frame only what sends it as well (HTML "Cross-origin embedder policies"). */
-const EMBEDDABLE = {
+/** A page with a Cross-Origin-Embedder-Policy can only frame documents that have one, too (HTML "Cross-origin embedder policies"). */
+const EMBEDDABLE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
@@ -115,34 +115,34 @@ const respondUnwrapped = (ctx: Context, unwrapped: Unwrapped): void => {
   const { type, cacheControl, embeddable, contentSecurityPolicy, referrerPolicy } = unwrapped;
   const { payload } = ctx.state;
   const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : toJson(payload);
-  allowCaching(ctx, cacheControl);
-  if (embeddable) ctx.set(EMBEDDABLE);
-  // A cached document already has its tag.
+  setCacheControl(ctx, cacheControl);
+  if (embeddable) ctx.set(EMBEDDABLE_HEADERS);
+  // The handler of a cached document has already set the tag.
   if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(text);
   ctx.body = text;
-  // Set last and without `ctx.type`, since Koa would add a charset.
+  // After `ctx.body`, which sets a type of its own, and not by `ctx.type`, which adds a charset.
   ctx.set('Content-Type', type);
   if (contentSecurityPolicy !== undefined) ctx.set('Content-Security-Policy', contentSecurityPolicy);
   if (referrerPolicy !== undefined) ctx.set('Referrer-Policy', referrerPolicy);
   respondIfUnchanged(ctx);
 };
 
-/** Removes the request id, since caches send the response to other clients (ADR 0013). */
-const allowCaching = (ctx: Context, cacheControl: string): void => {
+/** If caches may store the response, removes the request id, since caches send the response to other clients (ADR 0013). */
+const setCacheControl = (ctx: Context, cacheControl: string): void => {
   ctx.set('Cache-Control', cacheControl);
   if (cacheControl !== NO_STORE) ctx.remove(REQUEST_ID_HEADER);
 };
 
 /**
- * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Koa would also check `If-Modified-Since`, which §13.1.3 forbids beside
- * a tag. Without an ETag, `If-None-Match: *` must not match.
+ * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Koa would also check `If-Modified-Since`, which a server must ignore
+ * beside a tag (§13.1.3). For a response without an ETag, Koa would take `If-None-Match: *` for a match.
  */
 const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];
   if (ctx.response.get('ETag') && ctx.fresh) ctx.status = 304;
 };
 
-/** Koa would serialize after this stage, and its errors would bypass the envelope. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
+/** Koa would serialize after all stages, so that an error would have no envelope. A bigint, a cycle, and a `toJSON` that throws have no JSON form. */
 const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);
@@ -151,7 +151,7 @@ const toJson = (value: unknown): string => {
   }
 };
 
-/** Stage 13: turns an exception of any stage into the error envelope, or into a page for people. */
+/** Stage 13: turns an exception of any stage into the error envelope, a page for people, or a redirect to a page that shows the error. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
   async function errorEnvelope(ctx, next) {
     ctx.state.arrivedAt = monotonicTime();
@@ -162,11 +162,11 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       ctx.request.id ??= deps.ids.next();
       ctx.request.version = deps.version;
       ctx.set(REQUEST_ID_HEADER, ctx.request.id);
-      const error = asDeclared(ctx, toAppError(exception), deps);
-      // The guard accepted the token, but a use case did not: the envelope must not name its user.
+      const error = declaredError(ctx, toAppError(exception), deps);
+      // The guard accepted the token, but the use case refused it: the envelope must not name the token's user.
       if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
-      const location = (await ctx.state.route?.failed?.(ctx, error)) ?? null;
+      const location = (await ctx.state.route?.errorLocation?.(ctx, error)) ?? null;
       if (location !== null) {
         redirect(ctx, location);
         logRequest(ctx, deps);
@@ -180,13 +180,13 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     logRequest(ctx, deps);
   };
 
-/** The paths of pages for users, and of their forms. In any letter case, like the router. */
-const FOR_USERS = /^\/auth\//i;
+/** The paths of pages for users, and of their forms. The router ignores letter case, too. */
+const USER_PATH = /^\/auth\//i;
 
 const respondWithPage = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<void> => {
-  if (FOR_USERS.test(ctx.url)) {
+  if (USER_PATH.test(ctx.url)) {
     ctx.vary('Accept-Language');
-    const { text, contentSecurityPolicy } = await deps.userFailure(ctx, error);
+    const { text, contentSecurityPolicy } = await deps.renderUserError(ctx, error);
     respondWithHtml(ctx, text, contentSecurityPolicy);
   } else respondWithHtml(ctx, (await import('../pages/errors.ts')).failurePage(deps, error, ctx.request.id));
 };

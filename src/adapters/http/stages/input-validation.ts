@@ -8,22 +8,22 @@ import { fieldProblems } from '../../json/field-problems.ts';
 import { isHttpError, validationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
 
-const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };
+const MALFORMED_BODY: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };
 const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percent-encoded UTF-8', code: 'malformed' };
 
-/** Stage 8: params, query and body against the route's schemas; every problem of all three at once. */
+/** Stage 8: validates params, query and body by the route's schemas. An error has the problems of all three. */
 export const inputValidation = ({ request }: Route): Middleware => {
   const validate = async (ctx: Context): Promise<void> => {
     const problems: FieldProblem[] = [];
-    const check = checking(problems);
+    const check = checkerInto(problems);
     const params = check(request.params, ctx.params ?? {}, 'params');
-    const asked = readQuery(ctx.url);
-    const isUnreadable = asked === null && request.query.type === 'strict_object';
+    const readableQuery = readQuery(ctx.url);
+    const isUnreadable = readableQuery === null && request.query.type === 'strict_object';
     if (isUnreadable) problems.push(MALFORMED_QUERY);
-    const query = isUnreadable ? undefined : check(request.query, asked ?? {}, 'query');
-    const sent = await readBody(request.body, ctx);
-    if (sent === null) problems.push(MALFORMED);
-    const body = sent === null ? sent : check(request.body, sent, 'body');
+    const query = isUnreadable ? undefined : check(request.query, readableQuery ?? {}, 'query');
+    const parsedBody = await readBody(request.body, ctx);
+    if (parsedBody === null) problems.push(MALFORMED_BODY);
+    const body = parsedBody === null ? parsedBody : check(request.body, parsedBody, 'body');
     if (problems.length > 0) throw validationFailure(problems);
     ctx.state.input = { body, query, params };
   };
@@ -32,8 +32,8 @@ export const inputValidation = ({ request }: Route): Middleware => {
   };
 };
 
-/** Checks a value against a schema, and adds its problems to a list. */
-export const checking =
+/** A function that validates a value, and adds the problems to a list. @returns the output of the schema */
+export const checkerInto =
   (problems: FieldProblem[]) =>
   (schema: v.GenericSchema | undefined, value: unknown, place: string): unknown => {
     if (schema === undefined) return undefined;
@@ -42,12 +42,12 @@ export const checking =
     return result.output;
   };
 
-/** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */
+/** No route has so many parameters. A query that does has an unknown or a repeated one, so it is refused anyhow. */
 export const MAX_PARAMETERS = 16;
 
 /**
- * The first parameters of a query; `null`: it is not UTF-8. A repeated parameter becomes an array, which no schema accepts. Koa's parser would
- * take time quadratic in the length.
+ * The first `MAX_PARAMETERS` parameters of a query; `null`: the query is not UTF-8. A repeated parameter becomes an array, which no schema accepts.
+ * Koa's parser is not used, since its time grows with the square of the length.
  */
 export const readQuery = (target: string): ParsedUrlQuery | null => {
   if (!target.includes('?')) return {};
@@ -72,7 +72,7 @@ export const isPercentEncoded = (query: string): boolean => {
 
 /** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** Not `br`: its decoder takes 16 MiB for a few bytes of input. `x-gzip`: RFC 9110 §8.4.1.3. */
+/** By the values of `Content-Encoding`, also `x-gzip` (RFC 9110 §8.4.1.3). `br` is missing, since its decoder takes 16 MiB for a few bytes of input. */
 const ENCODINGS = new Map([
   ['', 'identity'],
   ['identity', 'identity'],
@@ -81,24 +81,24 @@ const ENCODINGS = new Map([
   ['deflate', 'deflate'],
 ]);
 
-/** RFC 8259 §8.1. Programs also send `utf8`, a label of the WHATWG. */
+/** JSON is UTF-8 (RFC 8259 §8.1). Some programs send the charset as `utf8`. */
 const CHARSETS = ['', 'utf-8', 'utf8'];
 
 const PARSER_OPTIONS = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json', 'application/x-www-form-urlencoded'] },
-  // One character for each byte. A decoder of UTF-8 would replace malformed bytes, and so change passwords.
+  // `latin1` makes one character of each byte. The parser's UTF-8 would replace malformed bytes, and so change a password.
   encoding: 'latin1',
   textLimit: `${BODY_LIMIT}b`,
 };
 const readBytes = bodyParser(PARSER_OPTIONS);
 
-/** A byte order mark is ignored (RFC 8259 §8.1). */
+/** It throws for malformed bytes, and ignores a byte order mark (RFC 8259 §8.1). */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the body if the schema has one. An optional body may be of another type, which is ignored, empty, or `null`.
- * @returns `undefined` for no body, and `null` for one that is not a JSON object in UTF-8.
+ * Reads the body if the route has a schema for it. If the schema is optional, a body that is empty, `null`, or no JSON counts as none.
+ * @returns `undefined`: there is no body; `null`: the body is not a JSON object in UTF-8
  */
 const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Promise<unknown> => {
   const isOptional = schema?.type === 'optional';
@@ -110,38 +110,38 @@ const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Prom
 
 export const parseObject = (text: string): object | null => {
   try {
-    const value: unknown = JSON.parse(text, withoutPrototypes);
+    const value: unknown = JSON.parse(text, refusePrototype);
     return typeof value === 'object' && !Array.isArray(value) ? value : null;
   } catch {
     return null;
   }
 };
 
-/** A member called `__proto__` could become the prototype of a copy. */
-const withoutPrototypes = (name: string, value: unknown): unknown => {
+/** Throws for a member `__proto__`, which could become the prototype of a copy of its object. */
+const refusePrototype = (name: string, value: unknown): unknown => {
   if (name === '__proto__') throw new SyntaxError('__proto__');
   return value;
 };
 
 /**
- * The body as text; empty without one, and `null` if it is no UTF-8, or not compressed as its header says.
- * @throws HttpError 413, 415, and 400 for a client that hung up
+ * The body as text; empty without a body; `null`: it is not UTF-8, or not compressed as `Content-Encoding` says.
+ * @throws HttpError 413, 415, and 400 if the client hung up
  */
-export const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
-  // `false`: a body of another type.
-  const type = ctx.request.length === 0 ? null : ctx.request.is(as);
+export const readText = async (ctx: Context, mediaType: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
+  // `false`: the body has another media type.
+  const type = ctx.request.length === 0 ? null : ctx.request.is(mediaType);
   if (type === null) return '';
   if (type === false || !CHARSETS.includes(ctx.request.charset.toLowerCase())) throw createHttpError(415);
   const encoding = ENCODINGS.get(ctx.get('Content-Encoding').toLowerCase());
-  // RFC 9110 §15.5.16.
+  // The response names the accepted encodings (RFC 9110 §15.5.16).
   if (encoding === undefined) throw createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
-  // The parser knows the encodings in lower case alone.
+  // The parser only knows the names of encodings in lower case.
   ctx.req.headers['content-encoding'] = encoding;
   const { promise: hungUp, reject } = Promise.withResolvers<never>();
   const hangUp = () => reject(createHttpError(400, { type: 'request.aborted' }));
   ctx.req.once('aborted', hangUp);
   try {
-    // Without the race, the parser would wait for the rest of a compressed body forever.
+    // Without the race, the parser would wait forever for a compressed body of a client that hung up.
     await Promise.race([readBytes(ctx, async () => undefined), hungUp]);
     return UTF8.decode(Buffer.from(`${ctx.request.rawBody}`, 'latin1'));
   } catch (error) {
@@ -149,7 +149,7 @@ export const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json')
     return null;
   } finally {
     ctx.req.off('aborted', hangUp);
-    // Discards the rest of the body: it would block the next request of the connection.
+    // Discards the rest of the body, which would otherwise block the next request on the connection.
     ctx.req.unpipe().resume();
   }
 };

@@ -72,19 +72,23 @@ type FormOutcome = { readonly page: PageName; readonly title: string; readonly s
 
 /** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
-  const { leadsTo, otherwise, accepted, notice, shows, fields, keeps = [] } = form;
+  const { leadsTo, withoutTarget, withoutSession, notice, showsOnce, fields, keptFields = [] } = form;
   const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
   const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
-  const typed = Object.fromEntries(keeps.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
-  const steps = [leadsTo, otherwise, accepted?.mail].filter((step) => step !== undefined && step !== 'target');
+  const typed = Object.fromEntries(keptFields.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
+  const steps = [leadsTo, withoutTarget, withoutSession?.mail].filter(
+    (step) => step !== undefined && step !== 'target',
+  );
   return [
     ...(failed.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
     ...(notice === undefined
       ? []
       : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice, typed } }))),
-    ...(shows === undefined
+    ...(showsOnce === undefined
       ? []
-      : [{ page: shows.on, title: shows.member, state: { form: name, payload: SHOWN_ONCE[shows.member] } }]),
+      : [
+          { page: showsOnce.on, title: showsOnce.member, state: { form: name, payload: SHOWN_ONCE[showsOnce.member] } },
+        ]),
   ];
 };
 
@@ -111,7 +115,7 @@ export const views = (): readonly View[] => {
     Object.entries(forms).flatMap(([name, form]) => outcomesOf(page, name, form)),
   );
   return pages.flatMap(([name, page]) => {
-    const visited = { ...BASE, name, isVisitor: page.for === 'visitor' };
+    const visited = { ...BASE, name, isVisitor: page.audience === 'visitor' };
     const own = (payloads: Partial<Payloads>) =>
       Object.fromEntries(Object.entries(payloads).filter(([each]) => page.shows?.some((shown) => shown === each)));
     const states = new Map(outcomes.filter(({ page }) => page === name).map(({ title, state }) => [title, state]));

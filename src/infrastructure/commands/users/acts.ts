@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
-import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
-import { type Act, assertPossible, perform as performAct } from '../../../adapters/http/routes/back-office/act.ts';
+import { memberNames } from '../../../adapters/http/forms/form-validation.ts';
+import { type Act, assertPossible, performAct } from '../../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
@@ -58,8 +58,8 @@ export const commandActions = (opening: WithAccounts): Readonly<Record<string, A
 
 export const actionOf = (opening: WithAccounts, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
-  const members = membersOf(act.body);
-  const args = [...membersOf(act.params), ...members].filter((name) => isArg(act, name));
+  const members = memberNames(act.body);
+  const args = [...memberNames(act.params), ...members].filter((name) => isArg(act, name));
   const options = members.flatMap((name) => (args.includes(name) || !(name in OPTIONS) ? [] : [OPTIONS[name] ?? []]));
   return action({
     args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGUMENT_NAMES[name] ?? name)],
@@ -89,7 +89,7 @@ const isArg = ({ body }: Act, name: string): boolean => {
 /** The body of the request that the arguments and options stand for. @throws CommandError with the problems that the schema of the route finds */
 const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
-  const members = membersOf(act.body).map((name) => {
+  const members = memberNames(act.body).map((name) => {
     const value = byPosition[name] ?? options[OPTIONS[name]?.[0] ?? ''];
     return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });
@@ -133,8 +133,8 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   const answer = await performAct(act, accounts, input, origin).catch(throwCommandError);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
-  const as = act.command?.as;
-  const isMailed = act.mails?.if(body) ?? false;
+  const as = act.command?.reportMember;
+  const isMailed = act.mail?.isSent(body) ?? false;
   return {
     json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
     text: `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n${textOf(operation, changed, isMailed, data)}`,
@@ -159,7 +159,7 @@ const intentOf = ({ act, user, byPosition, body }: Operation): string => {
 };
 
 const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
-  const says = act.command?.says;
+  const says = act.command?.note;
   const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
     ...members.map(
@@ -171,13 +171,14 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
   ].join('');
 };
 
-const assertAvailable = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
-  const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
-  if (!accounts.hasMail && (needs === 'mail' || mails?.if(body))) {
+const assertAvailable = (accounts: Accounts, { requires, mail }: Act, body: Members | undefined): void => {
+  const otherwise = OPTIONS[mail?.preventedBy[0] ?? '']?.[0];
+  if (!accounts.hasMail && (requires === 'mail' || mail?.isSent(body))) {
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
     throw new CommandError('no-mail', `It sends a link by mail. Set MAIL_URL${advice}.`, 1);
   }
-  if (needs === 'attempts' && accounts.attempts === null) throw new CommandError('in-process', COUNTED_BY_INSTANCES, 1);
+  if (requires === 'attempts' && accounts.attempts === null)
+    throw new CommandError('in-process', COUNTED_BY_INSTANCES, 1);
 };
 
 const COUNTED_BY_INSTANCES =

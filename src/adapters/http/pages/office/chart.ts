@@ -5,20 +5,20 @@ export type Series = { readonly name: string; readonly values: readonly number[]
 
 type Chart = {
   readonly title: string;
-  /** The names of the steps. */
+  /** The times of the steps, as the axis shows them. */
   readonly labels: readonly string[];
-  /** At most five, which are stacked. */
+  /** At most five. The chart stacks their bars. */
   readonly series: readonly Series[];
-  /** Bars show what happened, a line what there was. */
+  /** A line instead of bars. Bars count what happened in a step, a line shows how many there were. */
   readonly isLine?: boolean;
-  /** The colour of the first series. Default: 1. */
+  /** The number of the first series' colour in the stylesheet. Default: 1. */
   readonly firstHue?: number;
 };
 
-/** The page stretches the picture. */
+/** Units of the SVG, which the page stretches to its width. */
 const [STEP_WIDTH, HEIGHT] = [10, 100];
 
-/** Bars or a line, with a table that says the same; only a sentence if there is nothing to draw. */
+/** A chart of bars or a line, with a table of the same numbers; only a sentence if all numbers are 0. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
   const totals = labels.map((_, at) => sum(series.map(({ values }) => values[at] ?? 0)));
   if (sum(totals) === 0)
@@ -27,15 +27,15 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
 <p class="lead">${labels.length === 0 ? 'Not counted yet.' : 'None in this time.'}</p>
 </figure>
 `;
-  const most = Math.max(1, ...totals);
+  const max = Math.max(1, ...totals);
   const total = numberOf(isLine ? (totals.at(-1) ?? 0) : sum(totals));
-  const peak = labels[totals.indexOf(most)];
-  const said = `${title}: ${total}${isLine ? '' : ' in all'}${peak === undefined ? '' : `, at most ${numberOf(most)} (${peak})`}`;
-  const drawn = isLine ? lineOf(totals, most) : labels.map((label, at) => barOf(label, series, at, { most, firstHue }));
+  const peak = labels[totals.indexOf(max)];
+  const description = `${title}: ${total}${isLine ? '' : ' in all'}${peak === undefined ? '' : `, at most ${numberOf(max)} (${peak})`}`;
+  const shapes = isLine ? lineOf(totals, max) : labels.map((label, at) => barOf(label, series, at, { max, firstHue }));
   return html`<figure class="chart">
 <figcaption>${title} <strong>${total}</strong></figcaption>
-<small class="most" aria-hidden="true">${numberOf(most)}</small>
-<svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
+<small class="most" aria-hidden="true">${numberOf(max)}</small>
+<svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${description}">${shapes}</svg>
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
 ${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => (sum(values) === 0 ? NOTHING : html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`))}</ul>` : NOTHING}
 <details><summary>As a table</summary>
@@ -52,12 +52,12 @@ ${tableOf(
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
-type Scale = { readonly most: number; readonly firstHue: number };
+type Scale = { readonly max: number; readonly firstHue: number };
 
-const barOf = (label: string, series: readonly Series[], at: number, { most, firstHue }: Scale): Html => {
+const barOf = (label: string, series: readonly Series[], at: number, { max, firstHue }: Scale): Html => {
   let top = HEIGHT;
   const parts = series.map(({ values }, place) => {
-    const height = ((values[at] ?? 0) / most) * HEIGHT;
+    const height = ((values[at] ?? 0) / max) * HEIGHT;
     top -= height;
     return height === 0
       ? NOTHING
@@ -67,9 +67,9 @@ const barOf = (label: string, series: readonly Series[], at: number, { most, fir
   return html`<g><title>${label}: ${counts}</title>${parts}</g>`;
 };
 
-const lineOf = (values: readonly number[], most: number): Html => {
+const lineOf = (values: readonly number[], max: number): Html => {
   const points = values.map(
-    (value, at) => `${at * STEP_WIDTH + STEP_WIDTH / 2},${(HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(2)}`,
+    (value, at) => `${at * STEP_WIDTH + STEP_WIDTH / 2},${(HEIGHT - (value / max) * (HEIGHT - 4)).toFixed(2)}`,
   );
   return html`<polyline class="line" points="${points.join(' ')}"/>`;
 };

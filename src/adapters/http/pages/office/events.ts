@@ -3,7 +3,7 @@ import type { AccountEvent, EventKind, SessionEnding } from '../../../../domain/
 import { actorUrl, type Tone, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
-const ENDINGS: Readonly<Record<SessionEnding, string>> = {
+const ENDING_TEXTS: Readonly<Record<SessionEnding, string>> = {
   logout: 'the user logged out',
   replaced: 'a new session took its place',
   'ended-by-user': 'the user ended it from another device',
@@ -37,10 +37,10 @@ const TONES: Readonly<Partial<Record<EventKind, Tone>>> = {
 const toneOf = ({ kind, reason }: Pick<AccountEvent, 'kind' | 'reason'>): Tone =>
   reason === 'token-replayed' ? 'bad' : (TONES[kind] ?? 'quiet');
 
-export const isFrom = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
+export const hasDevice = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
   userAgent !== null || address !== null;
 
-/** The device and its network. */
+/** The name of the device, and the network from which it sent the request. */
 export const deviceOf = (view: PageView, { userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): Html => {
   const name = view.deviceNames(userAgent) ?? userAgent;
   return html`<span${userAgent === null ? '' : html` title="${userAgent}"`}>${name ?? 'Unknown device'}</span>${address === null ? '' : html` <code>${address}</code>`}`;
@@ -48,9 +48,9 @@ export const deviceOf = (view: PageView, { userAgent, address }: Pick<AccountEve
 
 export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
-/** Says what happened, why, and who did it. */
-export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
-  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` <small>by\u00a0<a href="${actorUrl(site, actor)}">${actor}</a></small>`}`;
+/** A sentence that says what happened, why, and which operator did it. */
+export const sentenceOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
+  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDING_TEXTS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` <small>by\u00a0<a href="${actorUrl(site, actor)}">${actor}</a></small>`}`;
 
 const dayOf = ({ at }: ShownEvent): string =>
   new Date(at).toLocaleDateString('en-GB', {
@@ -64,8 +64,8 @@ export const timelineOf = (view: PageView, events: readonly ShownEvent[]): reado
 <ol class="timeline">
 ${all.map(
   (event) => html`<li class="${toneOf(event)}">
-<div>${whatOf(view, event)}</div>
-<small>${timeOf(event.at, true)}${isFrom(event) ? html` · ${deviceOf(view, event)}` : ''}</small>
+<div>${sentenceOf(view, event)}</div>
+<small>${timeOf(event.at, true)}${hasDevice(event) ? html` · ${deviceOf(view, event)}` : ''}</small>
 </li>
 `,
 )}</ol>

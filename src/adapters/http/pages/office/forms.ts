@@ -13,24 +13,24 @@ const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: '
     attributes: { label: 'Attributes, as JSON', type: 'json' },
   };
 
-/** The initial values of the fields, and the user. */
-type Filled = { readonly values?: Readonly<Record<string, string>>; readonly username?: string };
+/** The initial values of the fields, and the name of the user whom the form is about. */
+type Prefill = { readonly values?: Readonly<Record<string, string>>; readonly username?: string };
 
 const isRefused = ({ outcome }: PageView, name: string): boolean => outcome?.form === name && outcome.problems !== null;
 
-/** Forms that unfold below their names, so that nothing happens by one click. One that was refused is open. */
-export const foldedForms = (view: PageView, names: readonly string[], filled?: Filled): readonly Html[] =>
+/** Forms that unfold below their names, so that no act happens by a single click. A form that was refused is unfolded. */
+export const foldedForms = (view: PageView, names: readonly string[], prefill?: Prefill): readonly Html[] =>
   names.map((name) => {
     const form = view.forms.get(name);
     if (form === undefined) return NOTHING;
     const isFinal = form.confirm !== undefined;
     return html`<details${isRefused(view, name) ? html` open` : NOTHING}${isFinal ? html` class="danger"` : NOTHING}><summary>${form.button}</summary>
 <p>${form.text}</p>
-${formOf(view, name, filled)}</details>
+${formOf(view, name, prefill)}</details>
 `;
   });
 
-/** A button for an item of a list, which a hidden field names. */
+/** A form of one button for an item of a list. A hidden field has the id of the item. */
 export const buttonOf = (view: PageView, name: string, field: string, value: string): Html => {
   const form = view.forms.get(name);
   const hidden = { once: view.once, [field]: value };
@@ -42,17 +42,17 @@ export const buttonOf = (view: PageView, name: string, field: string, value: str
 const hiddenFields = (values: Readonly<Record<string, string>>): readonly Html[] =>
   Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 
-const formOf = (view: PageView, name: string, { values = {}, username = '' }: Filled = {}): Html => {
+const formOf = (view: PageView, name: string, { values = {}, username = '' }: Prefill = {}): Html => {
   const form = view.forms.get(name);
   if (form === undefined) return NOTHING;
   const { button, members, confirm, action } = form;
   const typed = isRefused(view, name) ? view.outcome?.typed : undefined;
   const fields = Object.entries(FIELDS).filter(([field]) => members.includes(field));
   const word = confirm === USERNAME ? username : confirm;
-  const needed = word === undefined ? [] : [['confirm', { label: `Type “${word}”`, type: 'text' }] as const];
+  const confirmField = word === undefined ? [] : [['confirm', { label: `Type “${word}”`, type: 'text' }] as const];
   return html`<form method="post" action="${action}">
 ${hiddenFields({ once: view.once })}
-${[...fields, ...needed].map(([field, { label, type }]) => {
+${[...fields, ...confirmField].map(([field, { label, type }]) => {
   const id = `${name}-${field}`;
   const common = html`id="${id}" name="${field}"${typed === undefined ? NOTHING : html` aria-describedby="alert"`}`;
   const value = (typed ?? values)[field] ?? '';

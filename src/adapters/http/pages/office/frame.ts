@@ -2,9 +2,9 @@ import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { layout, pathIn, type Site } from '../layout.ts';
 import type { PageView } from './view.ts';
 
-/** The pages of the back office are in English, like the commands of operators, and have no scripts. ADR 0031. */
+/** The frame of the back office's pages. They are in English, like the commands of operators, and have no scripts (ADR 0031). */
 
-type Page = {
+type OfficePage = {
   readonly path: string;
   readonly title: string;
   readonly badges?: readonly Html[];
@@ -12,26 +12,26 @@ type Page = {
   readonly main: Html;
 };
 
-export const officePage = (view: PageView, { path, title, badges = [], lead = '', main }: Page): string =>
+export const officePage = (view: PageView, { path, title, badges = [], lead = '', main }: OfficePage): string =>
   layout(view.site, {
     title: `${title} · Back office`,
     path,
     aside: html`<p class="who">Logged in as <strong>${view.operator}</strong> <a href="${actorUrl(view.site, view.operator)}">What you did</a>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
     main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
-${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,
+${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertOf(view)}${main}`,
   });
 
-const alertIn = ({ outcome, forms }: PageView): Html => {
+const alertOf = ({ outcome, forms }: PageView): Html => {
   const form = forms.get(outcome?.form ?? '');
   if (outcome === null || form === undefined) return NOTHING;
   const { problems, url } = outcome;
-  const { button, done = 'Done.', handsOver = done } = form;
+  const { button, doneText = 'Done.', handOverText = doneText } = form;
   return problems === null
-    ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    ? html`<p role="status" class="notice">${button}: ${url === undefined ? doneText : handOverText}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
     : html`<p role="alert" class="notice bad" id="alert">${button}: ${problems.join('; ')}</p>\n`;
 };
 
-/** What an operator did. */
+/** The URL of the events of an operator. */
 export const actorUrl = (site: Site, actor: string): string =>
   `${pathIn(site, '/office/events')}?${new URLSearchParams({ actor })}`;
 
@@ -48,7 +48,7 @@ export const timeOf = (at: number, isShort = false): Html => {
 /** `2,345` */
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
-/** `logged-in` as `Logged in`, and `login` as `Log-in` */
+/** Turns a kind or a method into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
 export const wordsOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ').replace('ogin', 'og-in');
 
@@ -62,7 +62,7 @@ ${content}
 </section>
 `;
 
-/** A table, whose rows become blocks on a phone. The first cell is the header of its row. */
+/** A table. The first cell of a row is its header. On a phone, the stylesheet shows each row as a block. */
 export const tableOf = (caption: string, heads: readonly string[], rows: readonly (readonly Html[])[]): Html =>
   rows.length === 0
     ? html`<p class="lead">There are none.</p>\n`
@@ -79,22 +79,22 @@ ${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[a
 </table>
 `;
 
-/** @param query of the next page */
-export const nextPage = (query: Readonly<Record<string, string | null>>, text: string): Html => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
-  return html`<p class="more"><a href="?${new URLSearchParams(given).toString()}">${text}</a></p>\n`;
+/** @param query the parameters of the next page; `null`: without this one */
+export const nextPageLink = (query: Readonly<Record<string, string | null>>, text: string): Html => {
+  const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+  return html`<p class="more"><a href="?${new URLSearchParams(parameters).toString()}">${text}</a></p>\n`;
 };
 
 export const userLink = (site: Site, id: string, name: string): Html =>
   html`<a href="${pathIn(site, `/office/users/${id}`)}">${name}</a>`;
 
-/** Of somebody who has no account, or no longer, the id is all that is known. */
-export const userOf = ({ site, usernames }: PageView, id: string): Html => {
+/** A link to the user, or the id of a user who has no account any more. */
+export const userLinkOrId = ({ site, usernames }: PageView, id: string): Html => {
   const name = usernames.get(id);
   return name === undefined ? html`<code>${id}</code>` : userLink(site, id, name);
 };
 
-/** @param value of the selected option */
+/** @param options pairs of a value and a text @param value the value of the selected option */
 export const selectOf = (name: string, label: string, options: readonly (readonly string[])[], value: string): Html =>
   html`<p><label for="${name}">${label}</label>
 <select id="${name}" name="${name}">${options.map(([each = '', text = '']) => html`<option value="${each}"${each === value ? html` selected` : NOTHING}>${text}</option>`)}</select></p>

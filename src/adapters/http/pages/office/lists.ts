@@ -5,11 +5,11 @@ import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { User } from '../../../../domain/user.ts';
 import type { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { breakable, pathIn, prose } from '../layout.ts';
-import { deviceOf, isFrom, type ShownEvent, whatOf } from './events.ts';
+import { deviceOf, hasDevice, type ShownEvent, sentenceOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
 import {
   badge,
-  nextPage,
+  nextPageLink,
   numberOf,
   officePage,
   panel,
@@ -17,19 +17,19 @@ import {
   tableOf,
   timeOf,
   userLink,
-  userOf,
+  userLinkOrId,
   wordsOf,
 } from './frame.ts';
 import type { PageView } from './view.ts';
 
-type Listed = Pick<
+type ListedUser = Pick<
   User,
   'id' | 'username' | 'email' | 'createdAt' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'
 >;
-type Users = { readonly users: readonly Listed[]; readonly next: string | null };
+type Users = { readonly users: readonly ListedUser[]; readonly next: string | null };
 type UsersQuery = { readonly contains?: string | undefined; readonly only?: string | undefined };
 
-const ONLY = [
+const USER_FILTERS = [
   ['', 'All'],
   ['disabled', 'Disabled'],
   ['unverified', 'Address not proven'],
@@ -37,7 +37,7 @@ const ONLY = [
   ['logged-in', 'By their last log-in'],
 ];
 
-export const stateOf = ({ disabledAt, emailVerifiedAt, secondFactorAt }: Omit<Listed, 'id' | 'createdAt'>) => [
+export const stateBadges = ({ disabledAt, emailVerifiedAt, secondFactorAt }: Omit<ListedUser, 'id' | 'createdAt'>) => [
   ...(disabledAt === null ? [] : [badge('bad', 'Disabled')]),
   ...(emailVerifiedAt === null ? [badge('warn', 'Address not proven')] : []),
   ...(secondFactorAt === null ? [] : [badge('quiet', 'Second factor')]),
@@ -45,12 +45,12 @@ export const stateOf = ({ disabledAt, emailVerifiedAt, secondFactorAt }: Omit<Li
 
 export const usersPage = (view: PageView, { users, next }: Users, { contains = '', only = '' }: UsersQuery): string => {
   const { site, providers } = view;
-  const filters = [...ONLY, ...providers.map((name) => [`provider:${name}`, `Signing in with ${name}`])];
+  const filters = [...USER_FILTERS, ...providers.map((name) => [`provider:${name}`, `Signing in with ${name}`])];
   const rows = users.map((user) => [
     userLink(site, user.id, user.username),
     html`${user.email}`,
     timeOf(user.createdAt),
-    html`${stateOf(user).map((each) => html`${each} `)}`,
+    html`${stateBadges(user).map((each) => html`${each} `)}`,
   ]);
   return officePage(view, {
     path: '/office/users',
@@ -63,7 +63,7 @@ ${selectOf('only', 'Show', filters, only)}<button>Search</button>
 <small id="parts">A part of it; of one or two characters, its beginning.${only === '' || next === null ? '' : ' A page looks through 10,000 users at most, so it may have few: go on then.'}</small>
 </form>
 ${tableOf(contains === '' && only === '' ? 'The newest first' : 'Found', ['Name', 'Address', 'Registered', 'State'], rows)}${
-  next === null ? NOTHING : nextPage({ contains, only, cursor: next }, 'Further users')
+  next === null ? NOTHING : nextPageLink({ contains, only, cursor: next }, 'Further users')
 }${panel('For all users', html`${foldedForms(view, ['create-user', 'end-all-sessions'])}`, 'all')}`,
   });
 };
@@ -94,9 +94,9 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
   const kinds = [['', 'All'], ...EVENT_KINDS.map((each) => [each, wordsOf(each)])];
   const rows = events.map((event) => [
     timeOf(event.at),
-    html`${whatOf(view, event)}`,
-    userOf(view, event.userId),
-    isFrom(event) ? deviceOf(view, event) : NOTHING,
+    html`${sentenceOf(view, event)}`,
+    userLinkOrId(view, event.userId),
+    hasDevice(event) ? deviceOf(view, event) : NOTHING,
   ]);
   return officePage(view, {
     path: '/office/events',
@@ -108,7 +108,7 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
 ${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
 <small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' || next === null ? '' : ' A page looks through 10,000 events at most, so it may have few: go on then.'}</small>
 </form>
-${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPage({ kind, actor, before: next }, 'Earlier')}`,
+${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPageLink({ kind, actor, before: next }, 'Earlier')}`,
   });
 };
 
@@ -139,7 +139,7 @@ ${
         ['Type', 'User', 'Attempts', 'Last error', 'Next attempt'],
         webhook.failures.map(({ type, userId, attempts, lastError, nextAttemptAt }) => [
           html`${type}`,
-          userOf(view, userId),
+          userLinkOrId(view, userId),
           html`${attempts}`,
           html`<code>${lastError ?? ''}</code>`,
           nextAttemptAt === null ? html`after another one` : timeOf(nextAttemptAt),
@@ -167,13 +167,13 @@ export const settingsPage = (view: PageView, { settings }: { readonly settings: 
     ]);
     return panel(title, tableOf(caption, ['Variable', 'Value', 'Meaning'], rows));
   };
-  const set = settings.filter(({ isSet }) => isSet);
+  const explicit = settings.filter(({ isSet }) => isSet);
   const defaults = settings.filter(({ isSet }) => !isSet);
   return officePage(view, {
     path: '/office/settings',
     title: 'Settings',
     lead: 'What this instance was started with. Secrets are not shown.',
-    main: html`${panelOf('Set', 'By its environment', set)}
+    main: html`${panelOf('Set', 'By its environment', explicit)}
 ${panelOf('Defaults', 'All others', defaults)}`,
   });
 };

@@ -9,8 +9,8 @@ import type { PageView } from './view.ts';
 
 type Overview = Awaited<ReturnType<ReturnType<typeof overview>>>;
 
-/** Why sessions end, in few groups. */
-const ENDINGS: readonly (readonly [name: string, reasons: readonly SessionEnding[]])[] = [
+/** The reasons for which sessions end, in five groups, since a chart has at most five series. */
+const ENDING_GROUPS: readonly (readonly [name: string, reasons: readonly SessionEnding[]])[] = [
   ['Log-out', ['logout', 'ended-by-user', 'all-ended', 'account-deleted']],
   ['Replaced', ['replaced', 'evicted']],
   ['Expired', ['expired']],
@@ -25,10 +25,10 @@ const RANGE_NAMES: Readonly<Record<Range, string>> = { '24h': '24 hours', '7d': 
 
 export const overviewPage = (
   view: PageView,
-  shown: Overview,
+  data: Overview,
   { range = '24h' }: { readonly range?: Range | undefined },
 ): string => {
-  const { steps } = shown;
+  const { steps } = data;
   const labels = steps.map(({ at }) => new Date(at).toISOString().slice(...(range === '24h' ? [11, 16] : [5, 10])));
   const valuesOf = (kind: string, details?: readonly string[]) =>
     steps.map(({ counts }) =>
@@ -36,16 +36,16 @@ export const overviewPage = (
         .filter((each) => each.kind === kind && (details?.includes(each.detail) ?? true))
         .reduce((sum, { count }) => sum + count, 0),
     );
-  const one = (name: string, kind: string): Series[] => [{ name, values: valuesOf(kind) }];
+  const seriesOf = (name: string, kind: string): Series[] => [{ name, values: valuesOf(kind) }];
   const methods = [
     ...LOGIN_METHOD_NAMES.map((name) => ({ name: wordsOf(name), values: valuesOf('logged-in', [name]) })),
     { name: 'Not known', values: valuesOf('logged-in', ['']) },
   ].filter(({ values }) => values.some((value) => value > 0));
-  const endings = ENDINGS.map(([name, reasons]) => ({ name, values: valuesOf('session-ended', reasons) }));
+  const endings = ENDING_GROUPS.map(([name, reasons]) => ({ name, values: valuesOf('session-ended', reasons) }));
   return officePage(view, {
     path: '/office',
     title: 'Overview',
-    main: html`${figuresOf(view, shown)}
+    main: html`${figuresOf(view, data)}
 <nav aria-label="Time" class="ranges">${Object.entries(RANGE_NAMES).map(
       ([value, name]) =>
         html`<a href="?range=${value}"${value === range ? html` aria-current="true"` : ''}>${name}</a>\n`,
@@ -53,20 +53,20 @@ export const overviewPage = (
 <div class="charts">
 ${[
   chartOf({ title: 'Log-ins', labels, series: methods }),
-  chartOf({ title: 'Registrations', labels, series: one('Registrations', 'registered') }),
-  chartOf({ title: 'Refused log-ins', labels, series: one('Refused', 'login-refused'), firstHue: 3 }),
+  chartOf({ title: 'Registrations', labels, series: seriesOf('Registrations', 'registered') }),
+  chartOf({ title: 'Refused log-ins', labels, series: seriesOf('Refused', 'login-refused'), firstHue: 3 }),
   chartOf({ title: 'Ended sessions', labels, series: endings }),
-]}${sessionsOf(shown, labels)}</div>
+]}${sessionsOf(data, labels)}</div>
 <p class="lead">Times are in UTC. A log-in is counted once for each device in an hour that has several.</p>`,
   });
 };
 
-/** The steps from the first known number on. Without a number of its own, a step has that of the one before. */
+/** The chart of active sessions. It begins at the first step with a number. A step without a number has the number of the step before. */
 const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
-  let last: number | undefined;
+  let lastCount: number | undefined;
   const values = steps.flatMap(({ counts }) => {
-    last = counts.find(({ kind }) => kind === 'sessions')?.count ?? last;
-    return last ?? [];
+    lastCount = counts.find(({ kind }) => kind === 'sessions')?.count ?? lastCount;
+    return lastCount ?? [];
   });
   const known = labels.slice(labels.length - values.length);
   return chartOf({ title: 'Active sessions', labels: known, series: [{ name: 'Sessions', values }], isLine: true });
@@ -77,12 +77,12 @@ const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingW
   const waiting = ({ count: number }: Overview['waitingMails'], most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
   const since = ({ since: at }: Overview['waitingMails']) => (at === null ? null : html`since ${timeOf(at)}`);
-  const to = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
+  const linkTo = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
   const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string | null])[] = [
-    [to('/office/users', 'Users'), count(users), 'at the last full hour'],
+    [linkTo('/office/users', 'Users'), count(users), 'at the last full hour'],
     ['Sessions', count(sessions), 'at the last full hour'],
     ['Waiting mails', waiting(waitingMails, 2_000), since(waitingMails)],
-    [to('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
+    [linkTo('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
   ];
   return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NOTHING : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
 };

@@ -3,45 +3,45 @@ import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { pathIn } from '../layout.ts';
 import { deviceOf, timelineOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
-import { badge, nextPage, officePage, panel, timeOf, wordsOf } from './frame.ts';
-import { stateOf } from './lists.ts';
+import { badge, nextPageLink, officePage, panel, timeOf, wordsOf } from './frame.ts';
+import { stateBadges } from './lists.ts';
 import type { PageView } from './view.ts';
 
 type Content = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
 
 export const userPage = (view: PageView, { data, events, next }: Content): string => {
   const { user, sessions, passkeys } = data;
-  const offered = [
+  const actNames = [
     ...['end-sessions', ...(user.disabledAt === null ? ['reset-link'] : []), 'unlock-user'],
     ...(user.emailVerifiedAt === null ? ['resend', 'verify-email'] : []),
     ...['set-email', 'set-attributes', 'remove-factors'],
     ...[user.disabledAt === null ? 'disable-user' : 'enable-user', 'delete-user'],
   ];
-  const filled = { username: user.username, values: { attributes: JSON.stringify(user.attributes) } };
+  const prefill = { username: user.username, values: { attributes: JSON.stringify(user.attributes) } };
   const count = (number: number, name: string) => badge('quiet', `${number || 'No'} ${name}${number === 1 ? '' : 's'}`);
   return officePage(view, {
     path: '/office/users',
     title: user.username,
     badges: [
       ...(user.disabledAt === null ? [badge('good', 'Enabled')] : []),
-      ...stateOf(user),
+      ...stateBadges(user),
       count(sessions.length, 'session'),
       ...(passkeys.length > 0 ? [count(passkeys.length, 'passkey')] : []),
     ],
     lead: html`${user.email} · <code>${user.id}</code> · <a href="#acts">What you can do</a>`,
     main: html`<div class="columns">
 <div>
-${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NOTHING}${next === null ? NOTHING : nextPage({ before: next }, 'Earlier')}`)}</div>
+${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NOTHING}${next === null ? NOTHING : nextPageLink({ before: next }, 'Earlier')}`)}</div>
 <div>
 ${panel('Account', accountOf(data))}
 ${panel(
   'What you can do',
-  html`${foldedForms(view, offered, filled)}
+  html`${foldedForms(view, actNames, prefill)}
 <p><a href="${pathIn(view.site, `/office/users/${user.id}/export`)}" download>Export everything that is stored</a></p>`,
   'acts',
 )}
 ${panel('Devices', devicesOf(view, data))}
-${panel('Ways in', waysOf(view, data))}
+${panel('Ways in', waysInOf(view, data))}
 ${panel('Links and mails', mailsOf(data))}
 </div>
 </div>`,
@@ -49,13 +49,13 @@ ${panel('Links and mails', mailsOf(data))}
 };
 
 const accountOf = ({ user }: AccountData): Html => {
-  const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
+  const timeOrText = (at: number | null, text: string) => (at === null ? html`${text}` : timeOf(at));
   const facts: readonly (readonly [string, Html])[] = [
     ['Registered', timeOf(user.createdAt)],
-    ['Address proven', since(user.emailVerifiedAt, 'no')],
-    ['Password changed', since(user.passwordChangedAt || null, 'never')],
-    ['Disabled', since(user.disabledAt, 'no')],
-    ['Second factor', since(user.secondFactorAt, 'no')],
+    ['Address proven', timeOrText(user.emailVerifiedAt, 'no')],
+    ['Password changed', timeOrText(user.passwordChangedAt || null, 'never')],
+    ['Disabled', timeOrText(user.disabledAt, 'no')],
+    ['Second factor', timeOrText(user.secondFactorAt, 'no')],
     ['Language', html`${user.locale ?? 'the default'}`],
     ['Attributes', html`<code>${JSON.stringify(user.attributes)}</code>`],
   ];
@@ -85,7 +85,7 @@ const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData)
   );
 };
 
-const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html =>
+const waysInOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html =>
   listOf(
     [
       ...passkeys.map(({ name, createdAt }) => entryOf(`Passkey “${name}”`, html`added ${timeOf(createdAt)}`)),

@@ -4,14 +4,14 @@ export type PageView = {
   readonly site: Site;
   /** The name of the operator. */
   readonly operator: string;
-  /** Random: tells a second click on a form from a second attempt. */
+  /** A random number in each form, which tells a second click from a second attempt. */
   readonly once: string;
   readonly outcome: FormOutcome | null;
-  /** `null`: the proxy logs people out. */
+  /** `null`: a proxy logs operators in and out. */
   readonly logOutUrl: string | null;
-  /** By the name of the act. A service without mail lacks some. */
+  /** By the name of the act. A service without mail lacks some forms. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
-  /** By the ids of users whom the page names. */
+  /** The usernames of users whom the page names, by their ids. */
   readonly usernames: ReadonlyMap<string, string>;
   /** The names of the providers. */
   readonly providers: readonly string[];
@@ -25,30 +25,30 @@ export type ActForm = {
   readonly button: string;
   /** Says what the act does. */
   readonly text: string;
-  /** The words that have to be typed, so that nobody does it by mistake. */
+  /** The words that the operator has to type, which prevents mistakes. */
   readonly confirm?: string | typeof USERNAME;
   /** The notice after a success. */
-  readonly done?: string;
-  /** The notice beside a link that is handed over. */
-  readonly handsOver?: string;
-  /** The page that has the form. Default: that of the user. */
+  readonly doneText?: string;
+  /** The notice beside a link that the operator hands over to the user. */
+  readonly handOverText?: string;
+  /** The page that has the form. Default: the page of the user. */
   readonly page?: '/office/users' | '/office/invitations' | '/office/webhooks';
-  /** The page of the user who was created, or the list of users. Default: the page of the form. */
+  /** Where a success leads: to the page of the new user, or to the list of users. Default: the page of the form. */
   readonly leadsTo?: 'user' | 'list';
 };
 
-/** The name of the user is what has to be typed. */
+/** In place of the words to type: the operator types the name of the user. */
 export const USERNAME = Symbol('username');
 
-/** @property action its address @property members those of the request */
+/** @property action the path to which the form is posted @property members the names of the members of the request's body */
 export type OfficeForm = ActForm & { readonly action: string; readonly members: readonly string[] };
 
-/** The outcome of a form, which the next page shows. */
+/** The outcome of a form. The next page shows it. */
 export type FormOutcome = {
   readonly form: string;
-  /** `null`: it has succeeded. */
+  /** `null`: the act has succeeded. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
-  /** A link to hand over to the user. */
+  /** A link that the operator hands over to the user. */
   readonly url?: string | undefined;
 };

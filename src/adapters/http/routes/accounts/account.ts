@@ -14,7 +14,7 @@ import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import * as fields from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
@@ -29,17 +29,17 @@ export const ChangeUsernameBody = v.object({ username: fields.Username });
 
 const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
-/** With PASSWORDS=optional, one of these confirms a change. */
-export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
-export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
+/** With PASSWORDS=optional, one of these members of the body confirms a change. */
+export const CONFIRMATION_MEMBERS = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
+export const PasswordlessDeletionBody = v.pipe(v.object(CONFIRMATION_MEMBERS), v.examples([{ code: '48151623' }]));
 
-/** The errors of a confirmation, besides those of a password. */
+/** The error codes of a confirmation, besides AUTH_CREDENTIALS_INVALID for a wrong password. */
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
-export const ACCOUNT = { tag: 'account', throttle: 'strict' } as const;
+export const ACCOUNT_ROUTE = { tag: 'account', throttle: 'strict' } as const;
 
-/** Users see and change their account, and leave. ADR 0010, ADR 0011. */
+/** Users read, change and delete their account (ADR 0010), and read its events (ADR 0011). */
 export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     name: 'current-user',
@@ -60,10 +60,10 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'PATCH /users/me',
     request: { body: LocaleBody },
     response: { data: fields.CurrentUserJson },
-    handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
+    handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, eventOriginOf(ctx)),
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'change-password',
     summary: 'Change the password, end all sessions and open a new one for the caller',
     description:
@@ -75,12 +75,12 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     response: { data: fields.RefreshResult },
     errors: ['AUTH_CREDENTIALS_INVALID'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
-      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       return cookie.set(ctx, await changePassword(deps)(change, signal));
     },
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'change-username',
     summary: 'Change the username',
     description:
@@ -90,10 +90,10 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     request: { body: ChangeUsernameBody },
     response: { data: fields.PublicUserJson },
     errors: ['AUTH_USER_DUPLICATE'],
-    handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
+    handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, eventOriginOf(ctx)),
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'delete-account',
     summary: 'Delete the user and everything that is stored about them',
     description:
@@ -101,10 +101,10 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'DELETE /users/me',
     cookie: { writes: 'clears' },
     stepUp: WITH_PASSWORD,
-    request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
+    request: { body: deps.passwords === 'optional' ? PasswordlessDeletionBody : DeleteAccountBody },
     errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
-      const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       await deleteAccount(deps)(deletion, signal);
       cookie.clear(ctx);
     },
@@ -113,13 +113,13 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     ? []
     : [
         route({
-          ...ACCOUNT,
+          ...ACCOUNT_ROUTE,
           name: 'request-confirmation-code',
           summary: 'Mail a code to the address of the user, with which they change it or delete the account',
           description: 'With PASSWORDS=optional. It works once, within ten minutes.',
           at: 'POST /users/me/code',
           response: { status: 202 },
-          handler: ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),
+          handler: ({ caller }, ctx) => requestConfirmationCode(deps)(caller, eventOriginOf(ctx)),
         }),
       ]),
   route({

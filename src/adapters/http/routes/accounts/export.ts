@@ -16,15 +16,15 @@ import {
   times,
 } from '../../../json/fields.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { ACCOUNT } from './account.ts';
+import { ACCOUNT_ROUTE } from './account.ts';
 
-const device = nullableTexts('userAgent', 'address');
+const deviceMembers = nullableTexts('userAgent', 'address');
 
 export const StoredUserJson = v.object({
   ...PublicUserJson.entries,
-  /** 0: it was never changed. */
+  /** Stored as 0 if the password was never changed. */
   passwordChangedAt: v.pipe(
     v.number(),
     v.transform((at) => at || null),
@@ -41,7 +41,7 @@ export const SessionsJson = v.array(
     ...times('createdAt', 'lastUsedAt', 'expiresAt', 'authenticatedAt'),
     amr: v.array(v.picklist(AMR_VALUES)),
     ...nullableTimes('knownAt', 'heldAt'),
-    ...device,
+    ...deviceMembers,
     binding: v.picklist(['none', 'device', 'browser']),
   }),
 );
@@ -50,7 +50,7 @@ const Export = v.object({
   exportedAt: Timestamp,
   user: StoredUserJson,
   sessions: SessionsJson,
-  rememberedDevices: v.array(v.object({ id: v.string(), ...times('createdAt', 'expiresAt'), ...device })),
+  rememberedDevices: v.array(v.object({ id: v.string(), ...times('createdAt', 'expiresAt'), ...deviceMembers })),
   events: v.array(StoredEventJson),
   links: v.array(
     v.object({ purpose: v.picklist(LINK_PURPOSES), email: v.string(), ...times('createdAt', 'expiresAt') }),
@@ -69,7 +69,7 @@ const Export = v.object({
   messages: v.array(
     v.object({
       ...{ ...texts('id', 'to'), kind: v.picklist(MESSAGE_KINDS), ...nullableTexts('email') },
-      origin: v.object({ ...device, ...nullableTexts('requestId') }),
+      origin: v.object({ ...deviceMembers, ...nullableTexts('requestId') }),
       createdAt: Timestamp,
     }),
   ),
@@ -77,19 +77,19 @@ const Export = v.object({
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'));
 
-/** An export waits for others, each of which takes some 20 ms. */
+/** How long an export waits for earlier exports, in milliseconds. Each of them takes some 20 ms. */
 const EXPORT_MAX_WAIT = 5_000;
 
-/** Runs one export at a time, since it is the largest response. */
-export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input: Input) => Promise<Output>) => {
+/** Makes one export at a time, since an export is the largest response. */
+export const exportOneAtATime = <Input extends unknown[], Output>(exportData: (...input: Input) => Promise<Output>) => {
   const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
-  return (...input: Input): Promise<Output> => enqueue(() => run(...input));
+  return (...input: Input): Promise<Output> => enqueue(() => exportData(...input));
 };
 
 export const exportRoute = (deps: Service): Route => {
-  const run = exportOneAtATime(exportAccount(deps));
+  const exportOnce = exportOneAtATime(exportAccount(deps));
   return route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'export-account',
     summary: 'Return everything that is stored about the user',
     description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
@@ -97,6 +97,6 @@ export const exportRoute = (deps: Service): Route => {
     requestsPerUser: 5,
     stepUp: FACTOR_CHANGE,
     response: { data: ExportJson },
-    handler: ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
+    handler: ({ caller, signal }, ctx) => exportOnce(caller, eventOriginOf(ctx), signal),
   });
 };

@@ -19,38 +19,38 @@ import {
   RefreshResult,
   Timestamp,
 } from '../../../json/fields.ts';
-import { clientContext, clientNetworks, originOf } from '../../request/client.ts';
+import { clientContext, clientNetworks, eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
-import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
+import { ACCOUNT_ROUTE, CONFIRMATION_MEMBERS, confirmationErrors } from './account.ts';
 
-/** Routes for links in mails need no session. */
-const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
+/** For routes about links in mails, which need no session. */
+const MAIL_ROUTE = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
-/** Routes that send a link to an address, if it has an account. The response does not tell whether it has one. */
-const TO_ADDRESS = {
-  ...BY_MAIL,
+/** For routes that send a link to the address of an account. The response does not tell whether the address has an account. */
+const SENDS_LINK = {
+  ...MAIL_ROUTE,
   ...{ request: { body: AddressBody }, response: { status: 202 }, errors: ['DB_QUERY_FAILED'] as const },
 };
 
-/** Routes that the token of a link authorizes. */
-const WITH_LINK = {
-  ...BY_MAIL,
+/** For routes that the token of a link authorizes. */
+const TAKES_LINK = {
+  ...MAIL_ROUTE,
   ...{ request: { body: LinkBody }, errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'] as const },
 };
 
-/** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
+/** Routes that verify email addresses and undo changes of an account, for services with mail (ADR 0010). */
 export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
-    ...TO_ADDRESS,
+    ...SENDS_LINK,
     name: 'request-email-verification',
     summary: 'Send another link that verifies an email address, if it has an account',
     description: 'The same answer for every address. A mail is sent only to one that is not verified.',
     at: 'POST /auth/email-verification',
-    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, originOf(ctx)),
+    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, eventOriginOf(ctx)),
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'confirm-email',
     summary: 'Verify an email address with the link that was sent to it',
     description:
@@ -61,31 +61,31 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
       links.confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'remove-unverified-account',
     summary: 'Remove the account that somebody else registered with an email address',
     description: 'By the second link of the mail. An account whose address was verified stays.',
     at: 'POST /auth/email-verification/not-me',
-    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
+    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, eventOriginOf(ctx)),
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'undo-email-change',
     summary: 'Take the email address back with the link that was sent to the former one',
     description:
       'Within seven days. All sessions end, the password stops working, and the restored address gets a link for a new one. Factors that were added since the week before the change are removed.',
     at: 'POST /auth/email-change/undo',
-    errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    errors: [...TAKES_LINK.errors, 'AUTH_USER_DUPLICATE'],
     handler: ({ body }, ctx) => links.takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'undo-factors',
     summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
     description:
       'Within seven days. All sessions end, and the password stops working: the address gets a link for a new one. Later changes are undone, too.',
     at: 'POST /auth/factors/undo',
-    errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    errors: [...TAKES_LINK.errors, 'AUTH_USER_DUPLICATE'],
     handler: ({ body }, ctx) => links.takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
   }),
 ];
@@ -95,23 +95,23 @@ export const confirmPasswordResetBody = (limits: PasswordLimits) =>
 
 export const PasswordResetPreviewJson = v.pipe(v.object({ username: v.string() }), v.title('PasswordResetPreview'));
 
-/** For forgotten passwords (ADR 0010). Without mail, operators make the links. */
+/** Routes that set a new password by a link (ADR 0010). In a service without mail, operators make the links. */
 export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   ...(deps.mailer === null
     ? []
     : [
         route({
-          ...TO_ADDRESS,
+          ...SENDS_LINK,
           name: 'request-password-reset',
           summary: 'Send a link to the address of an account, if there is one',
           description:
             'The same answer for every address. The link lives for 30 minutes; another one is sent after five minutes at the earliest.',
           at: 'POST /auth/password-reset',
-          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, originOf(ctx)),
+          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, eventOriginOf(ctx)),
         }),
       ]),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'preview-password-reset',
     summary: 'Return whose password a link sets, without using it up',
     at: 'POST /auth/password-reset/preview',
@@ -119,7 +119,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     handler: ({ body }) => links.previewPasswordReset(deps)(body.token),
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'confirm-password-reset',
     summary: 'Set a new password with the link, and end all sessions',
     description:
@@ -132,7 +132,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
   }),
 ];
 
-/** Redirects for the links in mails of version 1.0, which are valid for some days after an update. Browsers keep the fragment. */
+/** Redirects for links in mails of version 1.0, some of which are still valid days after an update. Browsers keep the fragment with the token. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
   PAGE_PURPOSES.map((purpose) => {
     const head = { name: `former-${purpose}-page`, tag: 'pages', at: `GET /account/${purpose}` } as const;
@@ -142,9 +142,9 @@ export const formerLinkRoutes = (pagesUrl: string): Route[] =>
 
 const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
-/** The body with PASSWORDS=optional. */
-export const ShortChangeEmailBody = v.pipe(
-  v.object({ email: Email, ...CONFIRMATION }),
+/** The body of a change with PASSWORDS=optional. */
+export const PasswordlessEmailChangeBody = v.pipe(
+  v.object({ email: Email, ...CONFIRMATION_MEMBERS }),
   v.examples([{ email: 'ada@example.net', code: '48151623' }]),
 );
 
@@ -155,29 +155,29 @@ export const EmailChangePreviewJson = v.pipe(
   v.title('EmailChangePreview'),
 );
 
-/** They need mail. ADR 0010. */
+/** Routes that change the email address by a link, for services with mail (ADR 0010). */
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'change-email',
     summary: 'Send a link that changes the email address to the new one',
     description:
       'The address changes when the link is used. The answer is the same if it has an account. With PASSWORDS=optional, `code` may stand for the password.',
     at: 'PUT /users/me/email',
     stepUp: WITH_PASSWORD,
-    request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
+    request: { body: deps.passwords === 'optional' ? PasswordlessEmailChangeBody : ChangeEmailBody },
     response: { status: 202 },
     errors: [
       ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
       ...confirmationErrors(deps),
     ],
     handler: ({ claims, caller, body, signal }, ctx) => {
-      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       return requestEmailChange(deps)(change, signal);
     },
   }),
   route({
-    ...WITH_LINK,
+    ...TAKES_LINK,
     name: 'preview-email-change',
     summary: 'Return whose email address a link changes, without using it up',
     at: 'POST /auth/email-change/preview',
@@ -185,7 +185,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
     handler: ({ body }) => previewEmailChange(deps)(body.token),
   }),
   route({
-    ...BY_MAIL,
+    ...MAIL_ROUTE,
     name: 'confirm-email-change',
     summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
     description:
@@ -201,8 +201,8 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
     ],
     handler: async ({ caller, body, signal }, ctx) => {
       const session = caller && { id: caller.sessionId, userId: caller.userId };
-      const from = { ...clientContext(ctx), networks: clientNetworks(ctx) };
-      const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
+      const source = { ...clientContext(ctx), networks: clientNetworks(ctx) };
+      const pair = await confirmEmailChange(deps)({ ...body, ...source, session }, signal);
       return pair && cookie.set(ctx, pair);
     },
   }),

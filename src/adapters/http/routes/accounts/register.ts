@@ -7,7 +7,7 @@ import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/cl
 import { type Route, route } from '../../routing/define-route.ts';
 import { sendSession } from '../login/login.ts';
 
-const membersOf = (limits: PasswordLimits) => ({
+const memberSchemas = (limits: PasswordLimits) => ({
   username: Username,
   email: Email,
   password: newPassword(limits),
@@ -17,38 +17,39 @@ const membersOf = (limits: PasswordLimits) => ({
   proof: v.optional(Proof),
 });
 
-/** The body with PASSWORDS=optional. */
-const shortBody = (limits: PasswordLimits) =>
-  v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
-export type ShortRegisterBody = ReturnType<typeof shortBody>;
+/** The body of a registration with PASSWORDS=optional. */
+const passwordlessBody = (limits: PasswordLimits) =>
+  v.object({ ...memberSchemas(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
+export type PasswordlessRegisterBody = ReturnType<typeof passwordlessBody>;
 
 export const registerBody = ({ passwords, passwordLimits }: Service) =>
-  passwords === 'optional' ? shortBody(passwordLimits) : v.object(membersOf(passwordLimits));
+  passwords === 'optional' ? passwordlessBody(passwordLimits) : v.object(memberSchemas(passwordLimits));
 
 /**
  * With EMAIL_VERIFICATION=required, the response does not tell whether the address has an account (ADR 0010), unless an invitation has proven it.
  * With SECOND_FACTOR=required, the user adds a factor in a pending log-in (ADR 0009).
  */
 export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
-  const verifies = deps.emailVerification === 'required';
-  const enrols = deps.secondFactor === 'required';
-  const opens = !verifies && !enrols;
-  const first = verifies ? 'verifies the email address' : 'adds a second factor';
-  const run = registerByPolicy(deps);
+  const needsVerification = deps.emailVerification === 'required';
+  const needsFactor = deps.secondFactor === 'required';
+  const opensSession = !needsVerification && !needsFactor;
+  const firstStep = needsVerification ? 'verifies the email address' : 'adds a second factor';
+  const pendingSummary = `Register a user, who ${firstStep} before the first log-in`;
+  const register = registerByPolicy(deps);
   return route({
     name: 'register',
     tag: 'tokens',
-    summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
+    summary: opensSession ? 'Register a user and open a session' : pendingSummary,
     description:
       'Where mail is configured, the address gets a link that verifies it. 202 without a session: with EMAIL_VERIFICATION=required, also for an address that has an account, and with SECOND_FACTOR=required, where the user adds an app first. Another registration with the same username and password corrects an address that was not verified. With PASSWORDS=optional, `email` is enough.',
     at: 'POST /auth/register',
     auth: 'public',
     throttle: 'strict',
-    cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
+    cookie: { writes: opensSession ? 'opens' : needsVerification ? 'may-set' : 'waits' },
     request: { body: registerBody(deps) },
     response: {
-      ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
-      data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
+      ...(opensSession ? { status: 201 } : { status: 202, ...(!needsFactor && { otherStatus: 201 }) }),
+      data: opensSession ? LoginResult : needsFactor ? v.null() : v.nullable(LoginResult),
     },
     errors: [
       ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
@@ -57,8 +58,8 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
     ],
     handler: async ({ body: { proof, ...applicant }, signal }, ctx) => {
       const { locales, origin, presented, networks } = loginSourceOf(ctx, access, proof);
-      const asked = applicant.locale === undefined ? locales : [applicant.locale];
-      const registered = await run({ ...applicant, locales: asked, origin, presented, networks }, signal);
+      const input = { ...applicant, locales: applicant.locale === undefined ? locales : [applicant.locale] };
+      const registered = await register({ ...input, origin, presented, networks }, signal);
       if (registered !== null && 'pendingLogin' in registered) access.pendingLogin.set(ctx, registered.pendingLogin);
       if (registered === null || 'pendingLogin' in registered) return null;
       ctx.state.status = 201;

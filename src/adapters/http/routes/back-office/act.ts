@@ -14,12 +14,12 @@ import type { ActForm, PageView } from '../../pages/office/view.ts';
 import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
 export type ActDeps = Core & {
-  /** `null`: each instance counts by itself. */
+  /** The counts of wrong passwords; `null`: each instance counts by itself, so that a command cannot reach the counts. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-  /** The URL of the pages of links in mails. */
+  /** The URL of the pages for links in mails, without the purpose of a link. */
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
-  /** The rules for users who are operators themselves. Default: none. */
+  /** The rules of ADMIN_USERS, by which users are operators themselves. Default: none. */
   readonly adminUsers?: readonly OperatorRule[];
 };
 
@@ -42,40 +42,40 @@ type Declaration<
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** The service may lack it. */
-  readonly needs?: 'mail' | 'attempts';
-  /** Whether it sends a mail, and the member of the body that prevents the mail by this value. */
-  readonly mails?: { if(body: Output<Body>): boolean; readonly unless: readonly [string, boolean] };
-  /** Whether an operator may do it to another one. It must not let anybody take over the account. */
-  readonly onOperators?: true;
-  /** @throws AppError before anything is done */
+  /** What the act needs. A service that lacks it does not have the act. */
+  readonly requires?: 'mail' | 'attempts';
+  /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
+  readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
+  /** Whether the act may be about a user who is an operator. Such an act must not let anybody take over the account. */
+  readonly mayConcernOperators?: true;
+  /** @throws AppError if the act would fail, before it changes anything */
   check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
-  run(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
-  /** Default: people cannot do it on the pages. */
+  execute(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
+  /** Default: the pages of the back office have no form for the act. */
   readonly form?: ActForm;
   /** The page that shows the data, with its name in the navigation. */
   readonly page?: {
     readonly path: `/office${string}`;
     readonly name: string;
-    /** The ids of the users whom it names. */
-    about?(data: v.InferInput<Data>): readonly string[];
-    /** What its filter suggests. */
-    suggests?(deps: ActDeps): Promise<readonly string[]>;
-    show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
+    /** The ids of the users whom the page names. */
+    userIds?(data: v.InferInput<Data>): readonly string[];
+    /** The values that the filter of the page suggests. */
+    suggestions?(deps: ActDeps): Promise<readonly string[]>;
+    render(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** The subcommand of `users`. Default: none. */
   readonly command?: {
     readonly name: string;
-    /** It cannot be undone, so the command asks before. */
+    /** The act cannot be undone, so the command asks for confirmation. */
     readonly isFinal?: true;
-    /** The member of the command's report that has the data. Default: the members of the data are members of the report. */
-    readonly as?: string;
-    /** A sentence for the end of the report. */
-    readonly says?: string;
+    /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
+    readonly reportMember?: string;
+    /** A sentence with which the report ends. */
+    readonly note?: string;
   };
 };
 
-/** Something that an operator can do. Its route, its form, and its command are made from it. */
+/** Something that an operator can read or do. Its route, its form and its command follow from the declaration. */
 export type Act = Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined> & { readonly data: Schema };
 
 export const act = <
@@ -87,13 +87,13 @@ export const act = <
   declaration: Declaration<Body, Data, Params, Query>,
 ): Act => ({ data: NO_DATA, ...declaration });
 
-type CheckedInput = Parameters<Act['run']>[1] & { readonly [param: string]: unknown };
+type CheckedInput = Parameters<Act['execute']>[1] & { readonly [param: string]: unknown };
 
-/** @param input that the schemas have checked @throws AppError for an act that would fail, or send a mail that the service cannot send */
+/** @param input the output of the act's schemas @throws AppError if the act would fail, or would send a mail in a service without mail */
 export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
-  const { mails, check } = act;
-  if (!deps.hasMail && mails?.if(input.body)) {
-    const [field, value] = mails.unless;
+  const { mail, check } = act;
+  if (!deps.hasMail && mail?.isSent(input.body)) {
+    const [field, value] = mail.preventedBy;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw validationFailure(details);
   }
@@ -101,13 +101,13 @@ export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInpu
   await check?.(deps, input);
 };
 
-/** Without this check, an operator could make somebody an operator, or take the account of one over. @throws AppError 403 */
+/** Without this check, an operator could make a user an operator, or take over the account of an operator. @throws AppError 403 */
 const assertNotAboutOperator = async (
-  { at, onOperators }: Act,
+  { at, mayConcernOperators }: Act,
   { users, adminUsers = [] }: ActDeps,
   { id, body }: CheckedInput,
 ): Promise<void> => {
-  if (adminUsers.length === 0 || onOperators || at.startsWith('GET ')) return;
+  if (adminUsers.length === 0 || mayConcernOperators || at.startsWith('GET ')) return;
   const user = typeof id === 'string' ? await users.findById(id) : null;
   const { attributes = {} } = (body ?? {}) as { readonly attributes?: Attributes };
   if (![user?.attributes ?? {}, attributes].some((each) => isOperator(adminUsers, each))) return;
@@ -115,17 +115,17 @@ const assertNotAboutOperator = async (
   throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'an operator', message });
 };
 
-/** @throws AppError */
-export const perform = async (act: Act, deps: ActDeps, input: CheckedInput, origin: Origin): Promise<unknown> => {
+/** Checks an act, and executes it. @throws AppError */
+export const performAct = async (act: Act, deps: ActDeps, input: CheckedInput, origin: Origin): Promise<unknown> => {
   await assertPossible(act, deps, input);
-  return act.run(deps, input, origin);
+  return act.execute(deps, input, origin);
 };
 
-/** The routes for programs. */
+/** The routes of acts, for programs. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
   Object.entries(acts).flatMap(([name, declaration]) => {
-    const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declaration;
-    if (needs === 'mail' && !deps.hasMail) return [];
+    const { at, summary, description, params = IdParams, query, body, data, errors = [], requires } = declaration;
+    if (requires === 'mail' && !deps.hasMail) return [];
     return route({
       ...{ name: `operators-${name}`, tag: 'back-office', at, summary, errors },
       auth: at.startsWith('GET ') ? 'users:read' : 'users:write',
@@ -133,18 +133,18 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
       request: { ...(at.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
       response: { status: declaration.status ?? 200, data },
       handler: ({ params, query, body }, ctx) =>
-        perform(declaration, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
+        performAct(declaration, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
     });
   });
 
 /** An entry of the audit log. */
 type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
 
-/** A minute, for each route. */
+/** Requests a minute of one program to one route. */
 const REQUESTS_PER_PROGRAM = 3_000;
 
-/** Writes each call to the audit log, even if it changes nothing. Forms are written by the routes that they submit to. */
-export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
+/** Writes each call to the audit log, even if it changes nothing. A call by a form is written by the route to which the form submits. */
+export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.form === undefined
       ? {
@@ -161,7 +161,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
 
 export const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
-/** The origin of a change by an operator. Users see their events: the device of the operator would tell them nothing. */
+/** The origin of a change by an operator. It has no device: users see the events of their account, and do not know the operator's device. */
 export const originOfOperator = (ctx: Context): Origin => ({
   ...UNKNOWN_DEVICE,
   requestId: ctx.request.id,

@@ -12,7 +12,7 @@ import { USERNAME } from '../../pages/office/view.ts';
 import { type Act, act } from './act.ts';
 import * as json from './fields.ts';
 
-const Flag = v.optional(v.boolean(), false);
+const OptionalFlag = v.optional(v.boolean(), false);
 
 export const ACTS = {
   invite: act({
@@ -22,9 +22,9 @@ export const ACTS = {
     data: InvitationJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
-    needs: 'mail',
+    requires: 'mail',
     check: ({ registration }, { body }) => assertMayRegister(registration, body.email, true),
-    async run(deps, { body: { email, attributes = {}, locale = null } }, origin) {
+    async execute(deps, { body: { email, attributes = {}, locale = null } }, origin) {
       const invitation = await invite(deps)({ email, attributes, locale }, origin);
       if (invitation === 'registered') throw duplicateUser('email');
       if (invitation !== 'too-many') return invitation;
@@ -36,14 +36,14 @@ export const ACTS = {
       text: 'Sends a link of seven days, which registers with the address.',
       page: '/office/invitations',
     },
-    command: { name: 'invite', says: 'The service sends the mail, unless the address has got too many of late.' },
+    command: { name: 'invite', note: 'The service sends the mail, unless the address has got too many of late.' },
   }),
   'revoke-invitation': act({
     at: 'DELETE /invitations',
     summary: 'Take the invitation of an address back',
     body: AddressBody,
-    needs: 'mail',
-    async run(deps, { body }, origin) {
+    requires: 'mail',
+    async execute(deps, { body }, origin) {
       if ((await revokeInvitation(deps)(body.email, origin)) === null)
         throw new AppError('DB_RECORD_NOT_FOUND', { message: 'This address has no invitation.' });
     },
@@ -55,8 +55,8 @@ export const ACTS = {
     summary: 'Create a user without a password, who may get a link that sets one',
     body: v.object({
       email: Email,
-      emailVerified: Flag,
-      sendLink: Flag,
+      emailVerified: OptionalFlag,
+      sendLink: OptionalFlag,
       username: v.optional(Username),
       attributes: v.optional(json.Attributes),
       locale: v.optional(Locale),
@@ -64,8 +64,8 @@ export const ACTS = {
     data: json.UserOfOperatorsJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE'],
-    mails: { if: ({ sendLink }) => sendLink, unless: ['sendLink', false] },
-    async run(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
+    mail: { isSent: ({ sendLink }) => sendLink, preventedBy: ['sendLink', false] },
+    async execute(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
       return userData(await operate.createAccount(deps)(created, origin));
@@ -76,30 +76,30 @@ export const ACTS = {
       page: '/office/users',
       leadsTo: 'user',
     },
-    command: { name: 'create', as: 'user' },
+    command: { name: 'create', reportMember: 'user' },
   }),
   'end-all-sessions': act({
     at: 'DELETE /sessions',
     summary: 'End the sessions of all users, which are removed in the background',
-    body: json.RequiredReason,
+    body: json.RequiredReasonBody,
     status: 202,
-    run: (deps, { body }, origin) => endEverySession(deps)(origin, body.reason),
+    execute: (deps, { body }, origin) => endEverySession(deps)(origin, body.reason),
     form: {
       button: 'End all sessions of all users',
       text: 'After an incident. Everybody has to log in again.',
       confirm: 'end all sessions',
       page: '/office/users',
-      done: 'Done. If there are many, the rest ends in the background.',
+      doneText: 'Done. If there are many, the rest ends in the background.',
     },
     command: { name: 'end-all-sessions', isFinal: true },
   }),
   'end-sessions': act({
     at: 'DELETE /users/:id/sessions',
     summary: 'End all sessions of a user',
-    onOperators: true,
+    mayConcernOperators: true,
     body: json.ReasonBody,
-    data: json.EndedSessions,
-    async run(deps, { id, body }, origin) {
+    data: json.EndedSessionsJson,
+    async execute(deps, { id, body }, origin) {
       await existingUser(deps, id);
       return { endedSessions: await operate.endSessionsAsOperator(deps)(id, origin, body?.reason) };
     },
@@ -109,28 +109,28 @@ export const ACTS = {
   'end-session': act({
     at: 'DELETE /users/:id/sessions/:sessionId',
     summary: 'End one session of a user, or forget a remembered device',
-    onOperators: true,
+    mayConcernOperators: true,
     params: v.object({ id: Id, sessionId: Id }),
     body: json.ReasonBody,
-    run: (deps, { id, sessionId, body }, origin) =>
+    execute: (deps, { id, sessionId, body }, origin) =>
       operate.endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
     form: { button: 'End', text: 'The device has to log in again.' },
   }),
   'disable-user': act({
     at: 'POST /users/:id/disable',
     summary: 'Refuse log-ins of a user, and end all sessions',
-    onOperators: true,
+    mayConcernOperators: true,
     body: json.ReasonBody,
-    data: v.object({ ...json.Changed.entries, ...json.EndedSessions.entries }),
-    run: (deps, { id, body }, origin) => operate.disableAccount(deps)(id, origin, body?.reason),
+    data: v.object({ ...json.ChangedJson.entries, ...json.EndedSessionsJson.entries }),
+    execute: (deps, { id, body }, origin) => operate.disableAccount(deps)(id, origin, body?.reason),
     form: { button: 'Disable', text: 'Log-ins are refused, and all sessions end.' },
     command: { name: 'disable', isFinal: true },
   }),
   'enable-user': act({
     at: 'POST /users/:id/enable',
     summary: 'Allow log-ins of a user again',
-    data: json.Changed,
-    run: async (deps, { id }, origin) => ({ changed: await operate.enableAccount(deps)(id, origin) }),
+    data: json.ChangedJson,
+    execute: async (deps, { id }, origin) => ({ changed: await operate.enableAccount(deps)(id, origin) }),
     form: { button: 'Enable', text: 'The user can log in again, by all ways that are left.' },
     command: { name: 'enable' },
   }),
@@ -139,11 +139,11 @@ export const ACTS = {
     summary: 'Give a user another address, which waits for its link unless the operator knows that it is theirs',
     description:
       'Without `emailVerified`, the address gets a link, and the former one counts until it is used. With `final`, the account goes back to its owner, whose address it is: sessions, password, passkeys and sign-ins end, no former address can take the account back, and the owner gets a link that sets a password.',
-    body: v.object({ email: Email, emailVerified: Flag, final: Flag }),
+    body: v.object({ email: Email, emailVerified: OptionalFlag, final: OptionalFlag }),
     data: json.UserOfOperatorsJson,
     errors: ['AUTH_USER_DUPLICATE'],
-    mails: { if: ({ emailVerified, final }) => !emailVerified && !final, unless: ['emailVerified', true] },
-    async run(deps, { id, body: { email, emailVerified, final } }, origin) {
+    mail: { isSent: ({ emailVerified, final }) => !emailVerified && !final, preventedBy: ['emailVerified', true] },
+    async execute(deps, { id, body: { email, emailVerified, final } }, origin) {
       await operate.setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
       return userData(await existingUser(deps, id));
     },
@@ -151,13 +151,13 @@ export const ACTS = {
       button: 'Change the address',
       text: 'Unless you know that it is theirs, the new address gets a link, and the present one counts until that is used.',
     },
-    command: { name: 'set-email', as: 'user' },
+    command: { name: 'set-email', reportMember: 'user' },
   }),
   'verify-email': act({
     at: 'POST /users/:id/email/verify',
     summary: 'State that the address of a user is theirs, which ends what was added before',
-    data: json.Changed,
-    run: async (deps, { id }, origin) => ({
+    data: json.ChangedJson,
+    execute: async (deps, { id }, origin) => ({
       changed: await operate.setEmail(deps)(id, { email: null, isProven: true }, origin),
     }),
     form: {
@@ -170,17 +170,17 @@ export const ACTS = {
     at: 'POST /users/:id/email/resend',
     summary: 'Send the link again that proves the address of a user',
     data: v.object({ sent: v.boolean() }),
-    needs: 'mail',
-    run: async (deps, { id }, origin) => ({ sent: await operate.resendVerification(deps)(id, origin) }),
+    requires: 'mail',
+    execute: async (deps, { id }, origin) => ({ sent: await operate.resendVerification(deps)(id, origin) }),
     form: { button: 'Send the link again that proves the address', text: 'By mail, to the address of the account.' },
     command: { name: 'resend-verification' },
   }),
   'unlock-user': act({
     at: 'POST /users/:id/unlock',
     summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
-    onOperators: true,
-    needs: 'attempts',
-    async run({ attempts, ...deps }, { id }, origin) {
+    mayConcernOperators: true,
+    requires: 'attempts',
+    async execute({ attempts, ...deps }, { id }, origin) {
       if (attempts !== null) await operate.unlockAccount({ ...deps, attempts })(id, origin);
     },
     form: { button: 'Unlock', text: 'Forgets the wrong passwords and codes, so that log-ins need not wait.' },
@@ -190,15 +190,15 @@ export const ACTS = {
     at: 'PUT /users/:id/attributes',
     summary: 'State attributes for the access tokens of a user, in place of the former ones',
     body: v.object({ attributes: json.Attributes }),
-    data: json.Changed,
-    run: async (deps, { id, body }, origin) => ({
+    data: json.ChangedJson,
+    execute: async (deps, { id, body }, origin) => ({
       changed: await operate.setAttributes(deps)(id, body.attributes, origin),
     }),
     form: {
       button: 'Change the attributes',
       text: 'In place of the present ones. Access tokens have them from the next refresh on; {} removes them.',
     },
-    command: { name: 'set-attributes', says: 'Access tokens have them from the next refresh on.' },
+    command: { name: 'set-attributes', note: 'Access tokens have them from the next refresh on.' },
   }),
   'reset-link': act({
     at: 'POST /users/:id/reset-link',
@@ -207,12 +207,12 @@ export const ACTS = {
     body: v.optional(v.pipe(v.object({ handOver: v.optional(v.boolean()) }), v.examples([{ handOver: true }]))),
     data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }),
     errors: ['AUTH_ACCOUNT_DISABLED'],
-    mails: { if: (body) => !body?.handOver, unless: ['handOver', true] },
+    mail: { isSent: (body) => !body?.handOver, preventedBy: ['handOver', true] },
     async check(deps, { id }) {
       const message = 'The account is disabled: a link would not work. Enable it first.';
       if ((await existingUser(deps, id)).disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED', { message });
     },
-    async run(deps, { id, body }, origin) {
+    async execute(deps, { id, body }, origin) {
       const user = await existingUser(deps, id);
       if (!body?.handOver) {
         await operate.mailResetLink(deps)(user, origin);
@@ -224,7 +224,7 @@ export const ACTS = {
     form: {
       button: 'Make a link for a new password',
       text: 'By mail to the address of the account, unless you hand it over yourself.',
-      handsOver: 'Hand this link over. It is shown for a minute, and works once:',
+      handOverText: 'Hand this link over. It is shown for a minute, and works once:',
     },
     command: { name: 'reset-link' },
   }),
@@ -232,18 +232,18 @@ export const ACTS = {
     at: 'DELETE /users/:id/factors',
     summary: 'Remove the authenticator apps, recovery codes and passkeys of a user who has lost a device',
     data: v.object({ apps: v.number(), recoveryCodes: v.number(), passkeys: v.number() }),
-    run: (deps, { id }, origin) => operate.removeFactorsAsOperator(deps)(id, origin),
+    execute: (deps, { id }, origin) => operate.removeFactorsAsOperator(deps)(id, origin),
     form: {
       button: 'Remove second factors and passkeys',
       text: 'For a user who has lost a device. Remembered devices are forgotten; sessions stay until you end them.',
     },
-    command: { name: 'remove-factors', as: 'removed', isFinal: true },
+    command: { name: 'remove-factors', reportMember: 'removed', isFinal: true },
   }),
   'unlink-identity': act({
     at: 'DELETE /users/:id/identities/:identityId',
     summary: 'Remove an identity of a user at a provider, also the last way in',
     params: v.object({ id: Id, identityId: Id }),
-    run: (deps, { id, identityId }, origin) => operate.unlinkIdentityAsOperator(deps)(id, identityId, origin),
+    execute: (deps, { id, identityId }, origin) => operate.unlinkIdentityAsOperator(deps)(id, identityId, origin),
     form: { button: 'Remove', text: 'The user has to link it again to use it.' },
     command: { name: 'unlink' },
   }),
@@ -251,7 +251,7 @@ export const ACTS = {
     at: 'POST /webhooks/:id/replay',
     summary: 'Send a webhook again what was not delivered, and enable it',
     data: v.object({ users: v.number() }),
-    async run(deps, { id }) {
+    async execute(deps, { id }) {
       const webhooks = await listWebhooks(deps.records);
       if (!webhooks.some((webhook) => webhook.id === id)) throw new AppError('DB_RECORD_NOT_FOUND');
       return { users: await replayWebhook(deps)(id) };
@@ -265,7 +265,7 @@ export const ACTS = {
   'delete-user': act({
     at: 'DELETE /users/:id',
     summary: 'Delete a user and everything that is stored about them',
-    async run(deps, { id }, origin) {
+    async execute(deps, { id }, origin) {
       if (!(await operate.deleteAccountAsOperator(deps)(id, origin))) throw new AppError('DB_RECORD_NOT_FOUND');
     },
     form: {

@@ -7,7 +7,7 @@ import { StoredUserJson } from '../accounts/export.ts';
 
 export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
-/** Operators also see the name of the operator who did it. */
+/** An event as operators see it, with the name of the operator who caused it. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
 export const Attributes = v.pipe(
@@ -24,10 +24,10 @@ export const Attributes = v.pipe(
   v.examples([{ roles: ['admin'] }]),
 );
 
-export const Changed = v.object({ changed: v.boolean() });
-export const EndedSessions = v.object({ endedSessions: v.number() });
+export const ChangedJson = v.object({ changed: v.boolean() });
+export const EndedSessionsJson = v.object({ endedSessions: v.number() });
 
-/** A reason that users can read. */
+/** The reason for an act, which users can read. */
 const Reason = v.pipe(
   v.string(),
   v.trim(),
@@ -39,5 +39,5 @@ const Reason = v.pipe(
 );
 
 export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));
-/** Required for acts about all users: a request whose path lacks the id of a user must not end all sessions. */
-export const RequiredReason = v.object({ reason: Reason });
+/** Acts about all users require a reason, so that a request that lacks the id of a user in its path by mistake does not end all sessions. */
+export const RequiredReasonBody = v.object({ reason: Reason });

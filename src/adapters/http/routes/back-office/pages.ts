@@ -8,19 +8,19 @@ import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { pagePolicy, pageResponse } from '../../documents.ts';
-import { membersOf } from '../../forms/form-validation.ts';
+import { memberNames } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, actorOf, originOfOperator, perform } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, performAct } from './act.ts';
 import { ACTS } from './acts.ts';
 
 const NONE: readonly string[] = [];
-const USER = '/office/users/:id';
+const USER_PATH = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
-/** Characters of a text that a form fills in again. */
+/** Characters of a text that a form fills in again after an error. */
 const TYPED_MAX_LENGTH = 300;
 
 type PagesDeps = ActDeps & {
@@ -30,13 +30,13 @@ type PagesDeps = ActDeps & {
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
   readonly reads: Readonly<Record<string, Act>>;
-  /** `null`: the proxy logs people out. */
+  /** `null`: a proxy logs operators in and out. */
   readonly logOutUrl: string | null;
 };
 
 /**
- * The pages for people, and their forms. The outcome of a form is in the address of the next page, encrypted for a minute and for its operator:
- * nobody else can make a page say something.
+ * The pages for people, and their forms. The outcome of a form is in the URL of the next page, encrypted for its operator, for a minute: a link of
+ * somebody else cannot make a page show a false outcome.
  */
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets, providers, reads } = deps;
@@ -45,88 +45,92 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     const submits = apiRoute(name);
     return form === undefined || submits === undefined
       ? []
-      : [{ ...form, name, members: membersOf(submits.request.body), posted: formRoute(deps, name, form, submits) }];
+      : [{ ...form, name, members: memberNames(submits.request.body), route: formRoute(deps, name, form, submits) }];
   });
-  const names = deviceNames();
+  const nameOfDevice = deviceNames();
   const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {
     const found = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
-  /** @param id of the user whom the page shows. @param about the ids of users whom it names */
-  const viewOf = async (ctx: Context, said: string | undefined, { id = '', about = NONE, suggested = NONE }) => ({
+  /** @param id of the user whom the page is about @param about the ids of users whom the page names @param suggested values for its filter */
+  const viewOf = async (
+    ctx: Context,
+    sealedOutcome: string | undefined,
+    { id = '', about = NONE, suggested = NONE },
+  ) => ({
     site,
     operator: actorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
-    outcome: outcomeIn(deps, ctx, said),
+    outcome: outcomeOf(deps, ctx, sealedOutcome),
     forms: new Map<string, OfficeForm>(
       forms
-        .filter(({ posted }) => isScope(posted.auth) && ctx.state.operator?.scopes.includes(posted.auth))
-        .map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
+        .filter(({ route }) => isScope(route.auth) && ctx.state.operator?.scopes.includes(route.auth))
+        .map((form) => [form.name, { ...form, action: pathIn(site, form.route.path.replace(':id', id)) }]),
     ),
     usernames: await usernamesOf(about),
     providers: [...providers.keys()],
-    deviceNames: await names,
+    deviceNames: await nameOfDevice,
     suggested,
   });
-  const ofReads = Object.entries(reads).flatMap(([name, read]) => {
+  const readRoutes = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
     if (page === undefined || apiRoute(name) === undefined) return [];
     return route({
-      ...PAGE,
+      ...PAGE_ROUTE,
       name: `office-${name}`,
       at: `GET ${page.path}`,
       summary: page.name,
       request: { query: pageQuery(query) },
       handler: async ({ query: { said, ...given } }, ctx) => {
-        const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
-        const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        const of = { about: page.about?.(data), suggested: await page.suggests?.(deps) };
-        return page.show(await viewOf(ctx, said as string | undefined, of), data, given);
+        const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
+        const data = await performAct(read, deps, { query: input, body: undefined }, originOfOperator(ctx));
+        const parts = { about: page.userIds?.(data), suggested: await page.suggestions?.(deps) };
+        return page.render(await viewOf(ctx, said as string | undefined, parts), data, given);
       },
     });
   });
-  const ofUser = route({
-    ...{ ...PAGE, name: 'office-user', at: `GET ${USER}`, summary: 'Return the page of a user' },
-    request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
+  const userRoute = route({
+    ...{ ...PAGE_ROUTE, name: 'office-user', at: `GET ${USER_PATH}`, summary: 'Return the page of a user' },
+    request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: SealedOutcome }) },
     handler: async ({ params: { id }, query: { before = null, said } }, ctx) => {
       const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
-      const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
-      return userPage(await viewOf(ctx, said, { id }), { data, ...story });
+      const eventsPage = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
+      return userPage(await viewOf(ctx, said, { id }), { data, ...eventsPage });
     },
   });
-  return [...ofReads, ofUser, ...exportRoute(apiRoute('export-user')), ...forms.map(({ posted }) => posted)];
+  return [...readRoutes, userRoute, ...exportRoute(apiRoute('export-user')), ...forms.map(({ route }) => route)];
 };
 
-/** The route for programs, which people get as a file. */
-const exportRoute = (exported: Route | undefined): Route[] =>
-  exported === undefined
+/** The page that returns the data of the route for programs as a file. */
+const exportRoute = (exportApi: Route | undefined): Route[] =>
+  exportApi === undefined
     ? []
     : [
         {
-          ...exported,
-          ...{ name: 'office-export', tag: 'pages', path: `${USER}/export`, visitor: true, errorPages: true },
+          ...exportApi,
+          ...{ name: 'office-export', tag: 'pages', path: `${USER_PATH}/export`, visitor: true, errorPages: true },
           handler: (input, ctx) => {
             ctx.set('Content-Disposition', `attachment; filename="${ctx.params.id}.json"`);
-            return exported.handler(input, ctx);
+            return exportApi.handler(input, ctx);
           },
         },
       ];
 
-/** The query of a read, in which a form may leave fields empty. */
+/** The query of a page that reads: that of the route for programs, with fields that a form may leave empty. */
 const pageQuery = (query: Act['query']) => {
-  const none = v.pipe(
+  const emptyField = v.pipe(
     v.literal(''),
     v.transform(() => undefined),
   );
   const entries = Object.entries(query !== undefined && 'entries' in query ? (query.entries as v.ObjectEntries) : {});
-  const members = entries.map(([name, schema]) => [name, v.optional(v.union([none, schema]))]);
-  return v.looseObject({ ...(Object.fromEntries(members) as v.ObjectEntries), said: Sealed });
+  const members = entries.map(([name, schema]) => [name, v.optional(v.union([emptyField, schema]))]);
+  return v.looseObject({ ...(Object.fromEntries(members) as v.ObjectEntries), said: SealedOutcome });
 };
 
-const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
+const SealedOutcome = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
 
-const PAGE = {
+const PAGE_ROUTE = {
   tag: 'back-office',
   auth: 'users:read',
   visitor: true,
@@ -134,10 +138,10 @@ const PAGE = {
   response: pageResponse(pagePolicy({ 'form-action': "'self'" })),
 } as const;
 
-/** The route to which a form is posted. It differs from the route for programs by its guard. */
+/** The route to which browsers post a form. It identifies people instead of programs, and then does what the route `submits` does. */
 const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
-  const ofUser = (id: string) => USER.replace(':id', encodeURIComponent(id));
-  const pageOf = (ctx: Context): string => page ?? ofUser(ctx.params.id);
+  const userPath = (id: string) => USER_PATH.replace(':id', encodeURIComponent(id));
+  const pageOf = (ctx: Context): string => page ?? userPath(ctx.params.id);
   const withOutcome = (ctx: Context, to: string, outcome: Omit<FormOutcome, 'form'>): string => {
     const text = JSON.stringify({ operator: actorOf(ctx), outcome: { form: name, ...outcome } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + OUTCOME_LIFETIME);
@@ -148,17 +152,17 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     name: `office-${name}-form`,
     tag: 'pages',
     method: 'POST',
-    path: `${page ?? USER}/${name}` as Route['path'],
+    path: `${page ?? USER_PATH}/${name}` as Route['path'],
     visitor: true,
     errorPages: true,
     request: { query: confirm === undefined ? v.strictObject({}) : v.strictObject({ confirm: v.string() }) },
     httpStatuses: new Set([...submits.httpStatuses, 415]),
     form: {
       submits,
-      page: page ?? USER,
-      succeeded: async (ctx) => {
+      page: page ?? USER_PATH,
+      successLocation: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
-        const next = leadsTo === 'user' ? ofUser(`${id}`) : leadsTo === 'list' ? '/office/users' : pageOf(ctx);
+        const next = leadsTo === 'user' ? userPath(`${id}`) : leadsTo === 'list' ? '/office/users' : pageOf(ctx);
         return withOutcome(ctx, next, { problems: null, typed: {}, url: url ?? undefined });
       },
     },
@@ -167,7 +171,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
       if (word !== undefined && ctx.state.form?.get('confirm') !== word) throw notConfirmed(word);
       return submits.handler(input, ctx);
     },
-    failed: async (ctx, error) => {
+    errorLocation: async (ctx, error) => {
       const form = ctx.state.form;
       if (form === undefined || ctx.state.operator === undefined || error.status >= 500) return null;
       const typed = [...form].map(([field, text]) => [field, text.slice(0, TYPED_MAX_LENGTH)]);
@@ -182,8 +186,8 @@ const notConfirmed = (word: string) =>
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
-/** The outcome of a form, if it is of this operator and the last minute. */
-const outcomeIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
+/** The outcome of a form; `null` if the form was not sent by this operator within the last minute. */
+const outcomeOf = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, outcome } = JSON.parse(text ?? '{}');
   return operator === actorOf(ctx) ? outcome : null;

@@ -19,9 +19,9 @@ import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.t
 import { type Act, act } from './act.ts';
 import { EventOfOperatorsJson, UserOfOperatorsJson } from './fields.ts';
 
-const AN_ID = '01M805M0DQRNB7PKSRES70K5MB';
+const EXAMPLE_ID = '01M805M0DQRNB7PKSRES70K5MB';
 
-const cursor = (form: RegExp, example: string) =>
+const cursorOf = (form: RegExp, example: string) =>
   v.optional(v.pipe(v.string(), v.regex(form, 'must be `next` of the page before'), v.examples([example])));
 
 const UsersQuery = v.strictObject({
@@ -34,18 +34,18 @@ const UsersQuery = v.strictObject({
       v.examples(['disabled', 'provider:google']),
     ),
   ),
-  cursor: cursor(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, AN_ID),
+  cursor: cursorOf(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, EXAMPLE_ID),
   limit: v.optional(Limit),
 });
 
 const AllEventsQuery = v.strictObject({
   kind: v.optional(v.picklist(EVENT_KINDS)),
   actor: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(80), v.examples(['support']))),
-  before: cursor(/^\d{1,15}-[0-9A-Z]{26}$/, `1795687427000-${AN_ID}`),
+  before: cursorOf(/^\d{1,15}-[0-9A-Z]{26}$/, `1795687427000-${EXAMPLE_ID}`),
   limit: v.optional(Limit),
 });
 
-const pageOf = <Name extends string, Item extends v.GenericSchema>(name: Name, item: Item) =>
+const pageJson = <Name extends string, Item extends v.GenericSchema>(name: Name, item: Item) =>
   v.object({ ...v.entriesFromList([name], v.array(item)), next: v.nullable(v.string()) });
 
 const WaitingJson = v.object({ ...numbers('count'), ...nullableTimes('since') });
@@ -58,7 +58,7 @@ const OverviewJson = v.object({
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
 });
 
-/** What operators may read. ADR 0031. */
+/** The acts that only read (ADR 0031). */
 export const READS = {
   overview: act({
     at: 'GET /overview',
@@ -67,49 +67,50 @@ export const READS = {
       'Of events by their kinds, with the method of log-ins and the reason of ended sessions as `detail`; `users` and `sessions` are how many there were. Hours that are over are summed within minutes.',
     query: v.strictObject({ range: v.optional(v.picklist(Object.keys(RANGES) as Range[])) }),
     data: OverviewJson,
-    run: (deps, { query: { range = '24h' } }) => overview(deps)(range),
-    page: { path: '/office', name: 'Overview', show: overviewPage },
+    execute: (deps, { query: { range = '24h' } }) => overview(deps)(range),
+    page: { path: '/office', name: 'Overview', render: overviewPage },
   }),
   user: act({
     at: 'GET /users/:id',
     summary: 'Return a user',
     data: UserOfOperatorsJson,
-    run: async (deps, { id }) => accounts.userData(await accounts.existingUser(deps, id)),
+    execute: async (deps, { id }) => accounts.userData(await accounts.existingUser(deps, id)),
   }),
   'user-events': act({
     at: 'GET /users/:id/events',
     summary: 'List what happened to a user, the latest first, and which operator did it',
     query: EventsQuery,
-    data: pageOf('events', EventOfOperatorsJson),
-    run: (deps, { id, query: { before = null, limit = DEFAULT_LIMIT } }) =>
+    data: pageJson('events', EventOfOperatorsJson),
+    execute: (deps, { id, query: { before = null, limit = DEFAULT_LIMIT } }) =>
       accounts.listEventsAsOperator(deps)(id, { before, limit }),
   }),
   sessions: act({
     at: 'GET /users/:id/sessions',
     summary: 'List the sessions of a user',
     data: v.object({ sessions: SessionsJson }),
-    run: async (deps, { id }) => accounts.accountData(deps, await accounts.existingUser(deps, id), deps.clock.now()),
+    execute: async (deps, { id }) =>
+      accounts.accountData(deps, await accounts.existingUser(deps, id), deps.clock.now()),
   }),
-  // After `/users/:id`: the router prefers the last route that matches `/users/count`.
   users: act({
     at: 'GET /users',
     summary: 'List users, the newest first, or those whose name or address contains a text',
     description:
       'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter. With `only`, a page looks through a bounded number of rows, and may have fewer users than `limit`, or none, and a `next`. `logged-in` lists by the last log-in: a further page may have a user again.',
     query: UsersQuery,
-    data: pageOf('users', UserOfOperatorsJson),
-    async run(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
+    data: pageJson('users', UserOfOperatorsJson),
+    async execute(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
       const page = { contains, only, after: cursor, newestFirst: newest !== 'false', limit };
       const { users, next } = await listUsers(deps)(page);
       return { users: users.map(accounts.userData), next };
     },
-    page: { path: '/office/users', name: 'Users', show: usersPage },
+    page: { path: '/office/users', name: 'Users', render: usersPage },
   }),
+  // After `user`, since the router takes the last route that matches `/users/count`.
   count: act({
     at: 'GET /users/count',
     summary: 'Count the users',
     data: v.object({ count: v.number() }),
-    run: async (deps) => ({ count: await countUsers(deps)() }),
+    execute: async (deps) => ({ count: await countUsers(deps)() }),
   }),
   events: act({
     at: 'GET /events',
@@ -117,29 +118,31 @@ export const READS = {
     description:
       'With `kind`, a page looks through a bounded number of events, and may have fewer than `limit`, or none, and a `next`. With `actor`, what this operator did, also to users who are gone.',
     query: AllEventsQuery,
-    data: pageOf('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
-    run: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
+    data: pageJson('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
+    execute: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
       accounts.listAllEvents(deps)({ before, limit, ...only }),
     page: {
-      ...{ path: '/office/events', name: 'Events', show: eventsPage },
-      about: ({ events }) => events.map(({ userId }) => userId),
-      suggests: ({ records }) => listActors(records, 20),
+      ...{ path: '/office/events', name: 'Events', render: eventsPage },
+      userIds: ({ events }) => events.map(({ userId }) => userId),
+      suggestions: ({ records }) => listActors(records, 20),
     },
   }),
   invitations: act({
     at: 'GET /invitations',
     summary: 'List the invitations that were neither used nor have expired',
     data: v.object({ invitations: v.array(InvitationJson) }),
-    needs: 'mail',
-    run: async (deps) => ({ invitations: await listInvitations(deps.records, deps.clock.now(), INVITATIONS_AT_MOST) }),
-    page: { path: '/office/invitations', name: 'Invitations', show: invitationsPage },
+    requires: 'mail',
+    execute: async ({ records, clock }) => ({
+      invitations: await listInvitations(records, clock.now(), INVITATIONS_AT_MOST),
+    }),
+    page: { path: '/office/invitations', name: 'Invitations', render: invitationsPage },
   }),
   webhooks: act({
     at: 'GET /webhooks',
     summary: 'List the webhooks, what waits for them, and some of what failed',
     description: '`waiting` and `givenUp` are at most a thousand together.',
     data: v.object({ webhooks: v.array(WebhookJson) }),
-    async run({ records }) {
+    async execute({ records }) {
       const all = (await listWebhooks(records)).map(async ({ types, ...webhook }) => ({
         ...{ ...webhook, types: types && [...types] },
         ...(await undelivered(records, webhook.id)),
@@ -147,8 +150,8 @@ export const READS = {
       return { webhooks: await Promise.all(all) };
     },
     page: {
-      ...{ path: '/office/webhooks', name: 'Webhooks', show: webhooksPage },
-      about: ({ webhooks }) => webhooks.flatMap(({ failures }) => failures.map(({ userId }) => userId)),
+      ...{ path: '/office/webhooks', name: 'Webhooks', render: webhooksPage },
+      userIds: ({ webhooks }) => webhooks.flatMap(({ failures }) => failures.map(({ userId }) => userId)),
     },
   }),
 } as const satisfies Readonly<Record<string, Act>>;
@@ -161,8 +164,8 @@ export const settingsRead = (settings: Settings) =>
     summary: 'List what the service is set to, without secrets',
     description: 'A `value` of `null` is a secret: `isSet` says whether there is one.',
     data: v.object({ settings: v.array(SettingJson) }),
-    run: async () => ({ settings }),
-    page: { path: '/office/settings', name: 'Settings', show: settingsPage },
+    execute: async () => ({ settings }),
+    page: { path: '/office/settings', name: 'Settings', render: settingsPage },
   });
 
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
@@ -171,6 +174,6 @@ export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
     at: 'GET /users/:id/export',
     summary: 'Return everything that is stored about a user, to hand over to them',
     data: ExportJson,
-    run: (_deps, { id }) => exported(id),
+    execute: (_deps, { id }) => exported(id),
   });
 };

@@ -9,15 +9,15 @@ import { IdentityJson } from '../../../json/account.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
 import { Code, Id, IdParams } from '../../../json/fields.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { FACTORS, shownPasskey } from './passkeys.ts';
+import { FACTOR_ROUTE, passkeyJson } from './passkeys.ts';
 
 export const ConfirmAppBody = v.object({ id: Id, code: Code });
 
-/** @param service its name in the app */
-export const appJson = async ({ id, secret, username }: StartedApp, service: string) => {
-  const uri = totpUri(secret, { service, account: username });
+/** The secret of a new authenticator app, with its QR code. @param serviceName the name of the service in the app */
+export const appJson = async ({ id, secret, username }: StartedApp, serviceName: string) => {
+  const uri = totpUri(secret, { service: serviceName, account: username });
   const { renderSVG } = await import('uqr');
   return { id, secret, uri, qr: renderSVG(uri) };
 };
@@ -26,10 +26,10 @@ export const RecoveryCodesJson = v.object({
   recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS-TVWX-YZ01']])),
 });
 
-/** The second factors of a user. ADR 0009. */
+/** Users list, add and remove second factors (ADR 0009). */
 export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'factors',
     summary: 'Return what the user can log in with besides the password',
     description:
@@ -38,12 +38,12 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     response: { data: FactorsJson },
     handler: async ({ caller }) => {
       const { apps, recoveryCodes } = await factors.listFactors(deps)(caller);
-      return { passkeys: (await listPasskeys(deps)(caller)).map(shownPasskey), totp: [...apps], recoveryCodes };
+      return { passkeys: (await listPasskeys(deps)(caller)).map(passkeyJson), totp: [...apps], recoveryCodes };
     },
   }),
   ...enrolmentRoutes(deps, site),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'make-recovery-codes',
     summary: 'Make new recovery codes in place of the former ones',
     description: 'They are shown this once.',
@@ -51,27 +51,27 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     throttle: 'strict',
     response: { data: RecoveryCodesJson },
     handler: async ({ caller }, ctx) => ({
-      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, originOf(ctx)),
+      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, eventOriginOf(ctx)),
     }),
   }),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'remove-factor',
     summary: 'Remove an authenticator app',
     description: 'With the last one go the recovery codes, and log-ins need no second factor.',
     at: 'DELETE /users/me/factors/:id',
     request: { params: IdParams },
-    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, originOf(ctx)),
+    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, eventOriginOf(ctx)),
   }),
 ];
 
-/** They need FACTOR_KEYS. */
+/** Users add an authenticator app. There are no such routes without FACTOR_KEYS, which encrypt the secrets of apps. */
 const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   return [
     route({
-      ...FACTORS,
+      ...FACTOR_ROUTE,
       name: 'start-totp',
       summary: 'Make a secret for an authenticator app',
       description:
@@ -83,7 +83,7 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
       handler: async ({ caller }) => appJson(await factors.startApp(deps, factorSecrets)(caller), brand.name),
     }),
     route({
-      ...FACTORS,
+      ...FACTOR_ROUTE,
       name: 'confirm-totp',
       summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
       description: 'From now on log-ins need a second factor. The ten recovery codes are shown this once.',
@@ -93,14 +93,14 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
       response: { data: RecoveryCodesJson },
       errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       handler: async ({ claims, caller, body }, ctx) => {
-        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
+        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: eventOriginOf(ctx) };
         return { recoveryCodes: await factors.confirmApp(deps)(confirmation) };
       },
     }),
   ];
 };
 
-/** The identities of a user at providers, even of those that are configured no longer. ADR 0026. */
+/** Users list and remove their identities at providers, also at providers that the service no longer has (ADR 0026). */
 export const identityRoutes = (deps: Service): Route[] => [
   route({
     name: 'identities',
@@ -111,13 +111,13 @@ export const identityRoutes = (deps: Service): Route[] => [
     handler: ({ caller }) => listIdentities(deps)(caller),
   }),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'unlink-identity',
     summary: 'Remove an identity at a provider, unless it is the only way into the account',
     description: 'The address does not link it again: the user does, in a session.',
     at: 'DELETE /users/me/identities/:id',
     request: { params: IdParams },
     errors: ['AUTH_IDENTITY_CONFLICT'],
-    handler: ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, originOf(ctx)),
+    handler: ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, eventOriginOf(ctx)),
   }),
 ];

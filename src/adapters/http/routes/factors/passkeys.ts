@@ -22,29 +22,29 @@ import {
   UsedCredential,
 } from '../../../json/passkeys.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
+import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 
 const PasskeyLoginBody = v.object({ credential: UsedCredential, proof: v.optional(Proof) });
 
-export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
+export const passkeyJson = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
   ...passkey,
   synced,
   backedUp,
 });
 
-/** Users register passkeys, and log in with them. ADR 0009. */
+/** Users add, rename and remove passkeys, and log in with them (ADR 0009). */
 export const passkeyRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => [
   ...ownPasskeyRoutes(deps, brand.name),
   ...passkeyLoginRoutes(deps, access),
 ];
 
-export const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
+export const FACTOR_ROUTE = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
 const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'passkey-options',
     summary: 'Return the options with which a browser makes a passkey',
     description:
@@ -55,7 +55,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       creationOptions({ ...deps.webauthn, name }, await beginPasskeyRegistration(deps)(caller)),
   }),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'add-passkey',
     summary: 'Add a passkey that the browser has made',
     description: 'At most 50. `recoveryCodes` are for a user who has no other way in, and shown this once.',
@@ -64,19 +64,19 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     request: { body: NewPasskeyBody },
     response: { status: 201, data: AddedPasskeyJson },
     errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
-    handler: async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),
+    handler: async ({ caller, body }, ctx) => passkeyJson(await addPasskey(deps)(caller, body, eventOriginOf(ctx))),
   }),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'rename-passkey',
     summary: 'Change the name of a passkey',
     at: 'PATCH /users/me/passkeys/:id',
     request: { params: IdParams, body: PasskeyNameBody },
     response: { data: PasskeyJson },
-    handler: async ({ caller, params, body }) => shownPasskey(await renamePasskey(deps)(caller, params.id, body.name)),
+    handler: async ({ caller, params, body }) => passkeyJson(await renamePasskey(deps)(caller, params.id, body.name)),
   }),
   route({
-    ...FACTORS,
+    ...FACTOR_ROUTE,
     name: 'remove-passkey',
     summary: 'Remove a passkey, and return which are left',
     description:
@@ -85,7 +85,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     request: { params: IdParams },
     response: { data: AcceptedPasskeysJson },
     handler: async ({ caller, params }, ctx) =>
-      acceptedPasskeys(deps.webauthn, await removePasskey(deps)(caller, params.id, originOf(ctx))),
+      acceptedPasskeys(deps.webauthn, await removePasskey(deps)(caller, params.id, eventOriginOf(ctx))),
   }),
 ];
 
@@ -115,7 +115,7 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
       return sendSession(ctx, access, await logInWithPasskey(deps)(input, signal));
     },
   }),
-  // Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11).
+  // Browsers read this document to let applications at other hosts use the passkeys (WebAuthn Level 3 §5.11).
   route({
     ...PUBLIC_READ,
     name: 'related-origins',

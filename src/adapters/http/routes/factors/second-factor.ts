@@ -7,19 +7,25 @@ import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { clientCancellation, type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
+import {
+  clientCancellation,
+  type DeviceAccess,
+  eventOriginOf,
+  loginSourceOf,
+  PROOF_ERRORS,
+} from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
 
 type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
 
-/** The one factor that a body presents. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED for none or several */
+/** The only factor in a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED if the body has no factor or several */
 const presentedFactor = <Members extends object>(members: Members): OneOf<Members> => {
-  const shown = Object.entries(members).filter(([, value]) => value !== undefined);
-  if (shown.length === 1) return Object.fromEntries(shown) as OneOf<Members>;
+  const presented = Object.entries(members).filter(([, value]) => value !== undefined);
+  if (presented.length === 1) return Object.fromEntries(presented) as OneOf<Members>;
   const message = `must have one of ${Object.keys(members).join(', ')}`;
-  throw validationFailure([{ field: 'body', message, code: shown.length === 0 ? 'required' : 'unknown' }]);
+  throw validationFailure([{ field: 'body', message, code: presented.length === 0 ? 'required' : 'unknown' }]);
 };
 
 const FACTOR = {
@@ -43,7 +49,7 @@ const FinishedLoginJson = v.object({
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
-/** The second half of a log-in whose user needs a second factor. ADR 0009. */
+/** Routes that finish a pending log-in, by a second factor or the code for a new device (ADR 0009). */
 export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => {
   const { pendingLogin } = access;
   const factorSecrets = deps.secrets.factors;
@@ -102,7 +108,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
   ];
 };
 
-/** The handler requires exactly one factor. */
+/** A body with exactly one factor, as the handler checks. */
 const StepUpBody = v.pipe(
   v.object({
     password: v.optional(fields.CurrentPassword),
@@ -112,8 +118,8 @@ const StepUpBody = v.pipe(
   v.examples([{ password: 'correct horse' }]),
 );
 
-/** RFC 9470, ADR 0009. */
-export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Route =>
+/** The step-up: the user authenticates again within the session (RFC 9470, ADR 0009). */
+export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: DeviceAccess): Route =>
   route({
     name: 'step-up',
     tag: 'sessions',
@@ -133,8 +139,8 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     handler: async ({ claims, caller, body: { password, code, recoveryCode, credential, proof }, signal }, ctx) => {
       const factor = presentedFactor({ password, code, recoveryCode, credential });
       const client = await clientCancellation(ctx);
-      const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
-      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };
+      const evidence = { factor, presented: readPresentedDevice(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
+      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: eventOriginOf(ctx), client };
       const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
       if (refreshToken === undefined) cookie.setAccess(ctx, issued);
       else cookie.set(ctx, { ...issued, refreshToken });

@@ -5,18 +5,18 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { Proof } from '../../../json/fields.ts';
 import { withParameter } from '../../forms/locations.ts';
 import { AppLink, challengeIn, type TargetSettings } from '../../forms/targets.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type PresentedDevice } from '../../request/client.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type ReadPresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
-const UseBody = v.object({
+const AppCodeBody = v.object({
   code: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000), v.examples(['q83vEjRWeJA…'])),
   /** RFC 7636 §4.1. */
   verifier: v.pipe(v.string(), v.regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and -._~')),
   proof: v.optional(Proof),
 });
 
-/** Log-in of an app, whose user has logged in in the system's browser. ADR 0033. */
+/** Logs an app in, after its user has logged in in the system's browser (ADR 0033). */
 export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
   route({
     ...OPENS_SESSION,
@@ -25,7 +25,7 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
     description:
       'Only with APP_LINKS. The code works once, within a minute: a second use ends the session that the first has opened.',
     at: 'POST /auth/login/app',
-    request: { body: UseBody },
+    request: { body: AppCodeBody },
     errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body, signal }, ctx) => {
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
@@ -34,10 +34,10 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
   });
 
 /**
- * Not part of the API: a script with an access token could open a session that outlives the token. It needs a step-up, since a thief with a copied
- * cookie could do the same, and no refresh of the owner would end that session.
+ * Makes the code for an app, on a page. It is no route of the API, since a script that has stolen an access token could open a session by it. It needs
+ * a step-up, since a thief with a copied refresh cookie could also do so, and refreshes of the owner would not end the thief's session.
  */
-export const appCodeRoute = (deps: Service, settings: TargetSettings, device: PresentedDevice): Route =>
+export const appCodeRoute = (deps: Service, settings: TargetSettings, device: ReadPresentedDevice): Route =>
   route({
     name: 'make-app-code',
     tag: 'pages',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
-import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
+import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { LoginBody, loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
@@ -10,7 +10,7 @@ const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
-/** Log-in with a code from a mail, which works only in the browser that has asked for it. ADR 0008. */
+/** Log-in with a code from a mail. The code works only in the browser that has requested it (ADR 0008). */
 export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => [
   route({
     name: 'request-login-code',
@@ -27,7 +27,7 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
     errors: ['DB_QUERY_FAILED'],
     handler: async ({ body: { account } }, ctx) => {
       const asked = access.pendingLogin.readOwn(ctx);
-      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: originOf(ctx) }));
+      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: eventOriginOf(ctx) }));
     },
   }),
   route({
@@ -38,7 +38,7 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
       'The code stands for the password, and proves the address. If nobody has proven it before, what was added to the account until then goes.',
     at: 'POST /auth/login/code/confirm',
     request: { body: ConfirmCodeBody },
-    // The code verifies the address, so that it cannot be unverified.
+    // Without AUTH_EMAIL_UNVERIFIED, since the code verifies the address.
     errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body: { code, proof }, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, proof);

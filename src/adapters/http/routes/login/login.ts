@@ -12,7 +12,7 @@ import { httpFailure } from '../../errors/exceptions.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** The account need not have the form of a username or email: others are not found. */
+/** `account` is any text: a text that is neither a username nor an email address finds no account. */
 export const LoginBody = v.object({
   account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
   password: CurrentPassword,
@@ -20,13 +20,13 @@ export const LoginBody = v.object({
 });
 
 /**
- * Sets the cookies of the session that a request has opened, links the identity that the browser has kept, and invites it to register a key.
- * @returns the `data` of the response.
+ * Sets the cookies of the session that a request has opened, links the identity that the browser keeps, and invites the browser to register a key.
+ * @returns the `data` of the response
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
  */
 export const sendSession = async (
   ctx: Context,
-  { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKept }: DeviceAccess,
+  { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKeptIdentity }: DeviceAccess,
   outcome: OpenedSession | { readonly pendingLogin: string },
 ) => {
   if ('pendingLogin' in outcome) {
@@ -37,7 +37,7 @@ export const sendSession = async (
   ctx.state.binding = binding;
   cookie.set(ctx, outcome);
   if (rememberedDevice !== null) remembered.set(ctx, rememberedDevice);
-  await linkKept?.(ctx, outcome);
+  await linkKeptIdentity?.(ctx, outcome);
   browser?.invite(ctx, result);
   return result;
 };
@@ -50,7 +50,7 @@ export const OPENS_SESSION = {
   response: { data: LoginResult },
 } as const;
 
-/** @param errors besides those of all routes that log in */
+/** The error codes of a route that logs in. @param errors codes besides those of every such route */
 export const loginErrors = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
   ...errors: readonly ErrorCode[]
@@ -63,7 +63,7 @@ export const loginErrors = (
   'DB_QUERY_FAILED',
 ];
 
-/** Not part of the API: the page of the log-in asks for the account first. Nothing is looked up, so the same follows for everybody. */
+/** For the first view of the log-in page, which asks for the account. It looks up no account, so its response does not tell whether one exists. */
 export const nameAccountRoute = route({
   name: 'name-account',
   tag: 'pages',
@@ -98,8 +98,8 @@ const AdoptBody = v.object({
 });
 
 /**
- * Takes sessions of a former system over. The body must be JSON: otherwise, the form of another site could log its visitor in as somebody else.
- * @param endsAt `null`: never
+ * Opens a session for a user of the former system. It takes no form: a form of another site could log its visitor in as somebody else.
+ * @param endsAt ADOPTION_ENDS, in epoch milliseconds; `null`: never
  */
 export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
   route({

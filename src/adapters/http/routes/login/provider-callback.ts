@@ -16,7 +16,7 @@ import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
-import { KEPT_STATE } from '../../request/cookies.ts';
+import { KEPT_IDENTITY_STATE } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { sendSession } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
@@ -24,8 +24,8 @@ import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts'
 export type CallbackSettings = AtProviderSettings & {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly isLoggedIn: (ctx: Context) => Promise<boolean>;
-  /** Whether cookies are `Strict`. Browsers do not send these after a redirect from a provider. */
-  readonly isStrict: boolean;
+  /** Whether the refresh cookie is `Strict`. Browsers do not send such a cookie after a redirect from a provider. */
+  readonly hasStrictCookies: boolean;
 };
 
 export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route[] => {
@@ -35,7 +35,7 @@ export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, sett
 
 const providerCallback = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
-  const { afterSuccess, afterError, afterExpiry } = redirectsOf(settings);
+  const { afterSuccess, afterError, afterExpiry } = redirectUrls(settings);
   return route({
     name: 'provider-callback',
     tag: 'tokens',
@@ -57,79 +57,79 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
       ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
       ...PROOF_ERRORS,
     ],
-    failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
+    errorLocation: async (ctx, error) =>
+      ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error),
     handler: async ({ params: { provider }, signal }, ctx) => {
       const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
-      const own = openSignInStarts(deps, settings.starts.take(ctx, state)).find(
+      const start = openSignInStarts(deps, settings.starts.pop(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
-      if (own === undefined) {
+      if (start === undefined) {
         const location = (await settings.isLoggedIn(ctx)) ? afterExpiry(ctx) : null;
         if (location === null) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
         ctx.state.location = location;
         return;
       }
-      ctx.state.start = own;
-      // No fields: the cookie with the sealed start is random, and so tells requests apart.
+      ctx.state.start = start;
+      // No fields, since the cookie of the log-in already has a random number.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
-        // The request comes from another site, but this browser has begun the log-in, so its cookies count.
+        // Although the request comes from another site, it may use the cookies, since this browser has begun the log-in.
         const device = {
           ...loginSourceOf(ctx, access, undefined),
           refreshTokens: access.cookie.read(ctx),
           rememberedDevices: access.rememberedDevice.read(ctx),
-          ...(own.locale !== undefined && { locales: [own.locale] }),
+          ...(start.locale !== undefined && { locales: [start.locale] }),
         };
-        const finished = await finish(own, answer.toString(), device, signal);
-        if (finished !== null && 'kept' in finished) {
-          settings.starts.add(ctx, KEPT_STATE, finished.kept);
+        const outcome = await finish(start, answer.toString(), device, signal);
+        if (outcome !== null && 'kept' in outcome) {
+          settings.starts.add(ctx, KEPT_IDENTITY_STATE, outcome.kept);
           throw unlinkedIdentity();
         }
-        const opened = finished && (await sendSession(ctx, access, finished));
+        const opened = outcome && (await sendSession(ctx, access, outcome));
         const code = opened && makeBindingCode(deps, { id: opened.sessionId, userId: opened.user.id });
-        return afterSuccess(own, code);
+        return afterSuccess(start, code);
       });
     },
   });
 };
 
-const redirectsOf = (settings: CallbackSettings) => {
-  const { states, isStrict } = settings;
-  const at = locations(settings);
-  /** Leads to a page of the service by the page `provider`, so that the browser sends a `Strict` cookie. */
-  const byOwnPage = (location: string): string =>
+const redirectUrls = (settings: CallbackSettings) => {
+  const { states, hasStrictCookies: isStrict } = settings;
+  const urls = locations(settings);
+  /** Leads to a page of the service by a detour over the page `provider`, after which the browser sends `Strict` cookies. */
+  const viaOwnPage = (location: string): string =>
     isStrict && states !== null && location.startsWith('/')
-      ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
+      ? `${urls.pathOf('provider')}?${new URLSearchParams({ next: location })}`
       : location;
-  /** A page of the service shows the error. An application gets its code in the address. */
-  const errorLocation = (ctx: Context, { to, errorTo, caller }: SignInStart, error: AppError): string => {
-    const place =
-      errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
-    const page = at.pageAt(place.replace(/\?.*/s, ''));
-    if (page === undefined) return withParameter(place, 'error', error.code);
-    // The log-in has not failed, but goes on there.
-    if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf('second-factor', to);
+  /** The URL that an error leads to: a page of the service shows the error, an application gets the error code as a parameter. */
+  const errorUrl = (ctx: Context, { to, errorTo, caller }: SignInStart, error: AppError): string => {
+    const returnUrl =
+      errorTo ?? (states === null ? to : undefined) ?? urls.pathOf(caller === undefined ? 'log-in' : 'account');
+    const page = urls.pageAt(returnUrl.replace(/\?.*/s, ''));
+    if (page === undefined) return withParameter(returnUrl, 'error', error.code);
+    // This is no failure: the log-in continues with the second factor.
+    if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return urls.hrefOf('second-factor', to);
     states?.set(ctx, { page, form: '', error: { ...shownError(error), fields: [] } });
-    return at.hrefOf(page, to === place ? undefined : to);
+    return urls.hrefOf(page, to === returnUrl ? undefined : to);
   };
   return {
-    /** @param code binds the session that was opened; `null`: none was */
+    /** @param code a binding code of the new session; `null`: no session was opened */
     afterSuccess: ({ to }: SignInStart, code: string | null): string =>
-      byOwnPage(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
-    /** For a user who is logged in, and has gone back to the callback. The start, which had the target, was removed. */
+      viaOwnPage(code === null ? urls.locationOf('target', to) : urls.locationOf('target', to, MARKS.loggedIn, code)),
+    /** For a user who is logged in, and has gone back to the URL of the callback, whose cookie with the target was cleared. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
-      return states && byOwnPage(at.pathOf('account'));
+      return states && viaOwnPage(urls.pathOf('account'));
     },
-    afterError: (ctx: Context, start: SignInStart, error: AppError): string =>
-      byOwnPage(errorLocation(ctx, start, error)),
+    afterError: (ctx: Context, start: SignInStart, error: AppError): string => viaOwnPage(errorUrl(ctx, start, error)),
   };
 };
 
-/** The parameters of a provider's answer. */
-const ANSWERS = ['state', 'code', 'iss', 'error'];
+/** The names of the parameters of a provider's response. */
+const ANSWER_PARAMETERS = ['state', 'code', 'iss', 'error'];
 
-/** For providers that post: the request is from another site, so it has no `Lax` cookie. It redirects the browser, which comes again by GET. */
+/** For providers that send the browser back by POST. Such a request of another site has no `Lax` cookies, so this redirects the browser to the GET. */
 const postedCallback = (deps: Service): Route =>
   route({
     name: 'posted-provider-callback',
@@ -146,7 +146,7 @@ const postedCallback = (deps: Service): Route =>
     handler: async ({ params }, ctx) => {
       const { callback } = providerOf(deps, params.provider);
       const form = (await readForm(ctx)) ?? new Map<string, string>();
-      const answer = new URLSearchParams([...form].filter(([name]) => ANSWERS.includes(name)));
+      const answer = new URLSearchParams([...form].filter(([name]) => ANSWER_PARAMETERS.includes(name)));
       ctx.state.location = `${callback.url}?${answer}`;
     },
   });

@@ -20,15 +20,15 @@ export type AtProviderSettings = TargetSettings & {
 
 export const ProviderParams = v.object({ provider: v.pipe(v.string(), v.maxLength(31), v.examples(['google'])) });
 
-const Started = v.object({ url: v.string() });
+const StartedJson = v.object({ url: v.string() });
 
-/** Begin a log-in at a provider, or the linking of an identity. ADR 0027. */
+/** Routes that begin a log-in at a provider, or the linking of an identity (ADR 0027). */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
   const { starts, states, cookie } = settings;
   const { target } = locations(settings);
-  /** Without pages of the service, there is no default for `to`. */
-  const Goal = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
-  const begin = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
+  /** `to` is required if the service has no pages, whose account page is its default. */
+  const TargetsBody = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
+  const start = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
     const { url, state, sealed } = await startAtProvider(deps)(purpose, cookie.readOwn(ctx).length > 0);
     starts.add(ctx, state, sealed);
     return { url };
@@ -46,20 +46,20 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
     request: {
       params: ProviderParams,
       body: v.object({
-        ...Goal.entries,
+        ...TargetsBody.entries,
         locale: v.optional(Locale),
         invitation: v.optional(LinkToken),
         extra: v.optional(Extra),
       }),
     },
-    response: { data: Started },
+    response: { data: StartedJson },
     errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
-    handler: ({ params, body }, ctx) => begin({ ...params, ...body }, ctx),
+    handler: ({ params, body }, ctx) => start({ ...params, ...body }, ctx),
   });
   return [
     logIn,
-    formOf(logIn),
-    ...(settings.appLinks?.length ? [forApps(logIn, AppLink(settings))] : []),
+    formRoute(logIn),
+    ...(settings.appLinks?.length ? [appRoute(logIn, AppLink(settings))] : []),
     route({
       name: 'start-link-at-provider',
       tag: 'factors',
@@ -68,16 +68,16 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
       cookie: { writes: 'starts' },
       stepUp: FACTOR_CHANGE,
       throttle: 'strict',
-      request: { params: ProviderParams, body: Goal },
-      response: { data: Started },
+      request: { params: ProviderParams, body: TargetsBody },
+      response: { data: StartedJson },
       errors: ['SYS_PROVIDER_UNAVAILABLE'],
-      handler: ({ params, body, caller }, ctx) => begin({ ...params, ...body, caller }, ctx),
+      handler: ({ params, body, caller }, ctx) => start({ ...params, ...body, caller }, ctx),
     }),
   ];
 };
 
-/** The log-in by a link that an app opens in the system's browser. The app gets a code only after a click on a page of the service. */
-const forApps = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): Route => ({
+/** The log-in by a link that an app opens in the system's browser. Only after a click on a page of the service, the app gets its code. */
+const appRoute = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): Route => ({
   ...logIn,
   name: `${logIn.name}-for-app`,
   tag: 'pages',
@@ -88,14 +88,14 @@ const forApps = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): 
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
     const { to } = input.query as { readonly to: string };
-    const started = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof Started>;
+    const started = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
     ctx.state.location = started.url;
     return started;
   },
 });
 
-/** The log-in by a form, for pages of the service and of applications. */
-const formOf = (submits: Route): Route => ({
+/** The log-in by a form of a page of the service or of an application. */
+const formRoute = (submits: Route): Route => ({
   ...submits,
   name: `${submits.name}-form`,
   tag: 'pages',
@@ -107,6 +107,6 @@ const formOf = (submits: Route): Route => ({
     submits,
     ofApplications: true,
     page: PAGES['log-in'].path,
-    succeeded: async ({ state }) => (state.payload as v.InferOutput<typeof Started>).url,
+    successLocation: async ({ state }) => (state.payload as v.InferOutput<typeof StartedJson>).url,
   },
 });

@@ -21,7 +21,7 @@ const DocumentText = v.pipe(
   }),
 );
 
-/** ADR 0016. @param routes called when the document is made, since the route describes itself, too */
+/** The OpenAPI document (ADR 0016). @param routes is called at the first request, since the document also describes this route */
 export const openApiRoute = (routes: () => readonly Route[], site: Site, introduction?: string): Route =>
   documentRoute({
     name: 'open-api',
@@ -31,14 +31,14 @@ export const openApiRoute = (routes: () => readonly Route[], site: Site, introdu
     type: 'application/json',
     text: DocumentText,
     read: cachedDocument(async () => {
-      // Most processes never need it.
+      // Imported here, since most processes never make the document.
       const { openApiDocument } = await import('../../openapi/document.ts');
       return JSON.stringify(openApiDocument(routes(), site, introduction));
     }),
   });
 
-/** The summary and the exports of each module, by its name. */
-const MODULES = {
+/** The summary and the exports of each module of the browser client, by its name. */
+const CLIENT_MODULES = {
   client: ['Return the browser client as a JavaScript module', 'AuthError, createAuthClient'],
   'client-account': [
     'Return the calls about an account as a JavaScript module, for the browser client',
@@ -50,9 +50,9 @@ const MODULES = {
   ],
 } as const;
 
-/** The browser client. ADR 0023. @param read returns the text of a file */
+/** The modules of the browser client (ADR 0023). @param read returns the text of a file of the client */
 export const clientRoutes = (read: (file: string) => string): Route[] =>
-  Object.entries(MODULES).map(([name, [summary, exports]]) => {
+  Object.entries(CLIENT_MODULES).map(([name, [summary, exports]]) => {
     const text = read(`${name}.js`);
     return documentRoute({
       ...{ name, tag: 'documents', summary, path: `/${name}.js`, type: SCRIPT_TYPE, embeddable: true },
@@ -73,28 +73,28 @@ export const userScriptRoute = (script: string): Route =>
 
 export type ConsoleFiles = Readonly<Record<'page' | 'style' | 'script', () => Promise<string>>>;
 
-/** The page contains its icon. The frame has the key of the device. */
-const POLICY = scriptedPagePolicy({ 'img-src': 'data:', 'frame-src': "'self'" });
+/** The policy of the console: its icon is a `data:` URL, and a frame of the service has the key of the device. */
+const CONSOLE_POLICY = scriptedPagePolicy({ 'img-src': 'data:', 'frame-src': "'self'" });
 
-/** Browsers check the stored file at each use. */
-const COMMON = { cacheControl: 'no-cache' };
+/** With `no-cache`, browsers ask at each use whether their stored file is still the current one. */
+const CONSOLE_FILE = { cacheControl: 'no-cache' };
 
-/** ADR 0024. */
+/** The console, a page on which developers try the service (ADR 0024). */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   documentRoute({
-    ...COMMON,
+    ...CONSOLE_FILE,
     name: 'console',
     summary: 'Return the console, a page for developers',
     path: '/console',
-    // The pages for users lead back to it with the parameter `tandem`.
+    // Any query, since pages for users lead back to the console with the parameter `tandem`.
     request: { query: v.unknown() },
     type: HTML_TYPE,
-    contentSecurityPolicy: POLICY,
+    contentSecurityPolicy: CONSOLE_POLICY,
     text: '<!doctype html>…',
     read: page,
   }),
   documentRoute({
-    ...COMMON,
+    ...CONSOLE_FILE,
     name: 'console-style',
     summary: 'Return the style sheet of the console',
     path: '/console.css',
@@ -103,7 +103,7 @@ export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] =>
     read: style,
   }),
   documentRoute({
-    ...COMMON,
+    ...CONSOLE_FILE,
     name: 'console-script',
     summary: 'Return the script of the console',
     path: '/console.js',

@@ -10,12 +10,12 @@ import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
-/** Seconds. */
+/** The greatest `wait` of a request, in seconds. */
 const MAX_WAIT = 25;
-/** The longest wait, as a part of the request time-out. */
+/** A request waits at most this share of the request time-out. */
 const MAX_WAIT_SHARE = 0.8;
 
-const List = v.pipe(
+const SignedListJson = v.pipe(
   v.unknown(),
   v.metadata({
     jsonSchema: {
@@ -30,7 +30,7 @@ const List = v.pipe(
   }),
 );
 
-/** Access tokens that other services are to refuse before they expire. ADR 0029. */
+/** The list by which other services refuse access tokens of ended sessions and users before the tokens expire (ADR 0029). */
 export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Route =>
   route({
     name: 'ended-sessions',
@@ -39,102 +39,102 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
     ...PUBLIC_READ,
     at: 'GET /.well-known/ended-sessions',
     request: { query: v.strictObject({ wait: v.optional(numberUpTo(MAX_WAIT)) }) },
-    response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
+    response: { data: SignedListJson, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
     handler: async ({ query: { wait = 0 }, signal }, ctx) => {
       const { bytes, etag } = await feed
         .list({
-          has: (tag) => hasTag(ctx, tag),
+          hasList: (tag) => matchesTag(ctx, tag),
           wait: Math.min(wait * 1_000, requestTimeout * MAX_WAIT_SHARE),
           client: clientKey(ctx),
-          gone: AbortSignal.any([signal, hangUpOf(ctx)]),
+          hungUp: AbortSignal.any([signal, hangUpSignal(ctx)]),
         })
-        .catch(unavailable);
-      // A request that has waited is not slow.
+        .catch(throwUnavailable);
+      // The wait must not count as handling time: the request would be logged as slow.
       if (wait > 0) {
         ctx.state.startedAt = monotonicTime();
         ctx.state.arrivedAt = ctx.state.startedAt;
       }
       ctx.set('ETag', etag);
-      // `fetch` adds `no-cache` to each request with an entity tag, and Koa would send the whole list (RFC 9110 §13.1.2).
+      // `fetch` adds `no-cache` to each request with an entity tag, because of which Koa would send the whole list instead of 304.
       delete ctx.headers['cache-control'];
       return bytes;
     },
   });
 
-const unavailable = (cause: unknown): never => {
+const throwUnavailable = (cause: unknown): never => {
   if (!(cause instanceof AppError)) throw cause;
   throw httpFailure(503, { reason: 'the list of ended sessions cannot be read', retryAfter: 1, cause });
 };
 
-/** RFC 9110 §13.1.2, with the weak comparison. */
-const hasTag = (ctx: Context, tag: string): boolean => {
+/** Whether `If-None-Match` has the tag, by the weak comparison (RFC 9110 §13.1.2). */
+const matchesTag = (ctx: Context, tag: string): boolean => {
   const tags = ctx.get('If-None-Match').split(',');
   return tags.some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''));
 };
 
-const hangUpOf = ({ res }: Context): AbortSignal => {
+const hangUpSignal = ({ res }: Context): AbortSignal => {
   const hangUp = new AbortController();
   res.once('close', () => hangUp.abort());
   return hangUp.signal;
 };
 
-type Source = {
-  /** The list, with the ids of its entries, which never change. */
+type ListSource = {
+  /** Reads the list and the ids of its entries. An entry with an id never changes. */
   readonly read: () => Promise<{ readonly list: EndedList; readonly ids: readonly string[] }>;
   readonly sign: (list: EndedList) => Promise<string>;
 };
 
 /**
- * A list as it is sent. All responses share the bytes, or slow readers would fill the memory. Instances give the same list the same weak entity
- * tag, whenever they have signed it.
+ * The list as responses send it. All responses share the bytes: with a copy for each, slow clients could fill the memory. All instances give the
+ * same list the same entity tag. It is weak, since their signatures differ.
  */
-type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof listMatcher> };
+type SignedList = { readonly bytes: Buffer; readonly etag: string; readonly includes: ReturnType<typeof listMatcher> };
 
-type Waiting = {
-  /** Whether the caller has this list, and waits for another one. */
-  readonly has: (etag: string) => boolean;
-  /** 0: it does not wait. */
+type ListRequest = {
+  /** Whether the client already has the list with this tag, and so waits for another list. */
+  readonly hasList: (etag: string) => boolean;
+  /** How long the request waits for another list, in milliseconds; 0: not at all. */
   readonly wait: number;
   readonly client: string;
-  /** Aborted when the caller has gone. */
-  readonly gone: AbortSignal;
+  /** Aborted when the client has hung up, or the request has timed out. */
+  readonly hungUp: AbortSignal;
 };
 
-/** While somebody asks, the list is read this often, since other instances may have changed it. */
+/** While requests come or wait, the list is read at this interval, since other instances may have changed it. */
 const READ_INTERVAL = 500;
-/** The shortest time between two signatures, however often the list changes. */
+/** The shortest time between two signatures: it bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
-/** An unchanged list is signed again after this time, so that readers can refuse an old one that somebody serves in its place. */
-const SIGNED_FOR = 60_000;
-/** Further callers are answered at once. */
-const MOST_WAITING = 1_000;
-const MOST_OF_CLIENT = 100;
+/** An unchanged list is signed again after this time, so that readers can refuse an old list that an attacker serves in its place. */
+const RESIGN_INTERVAL = 60_000;
+/** Requests that wait at the same time, of all clients and of one. Further requests get the list at once. */
+const MAX_WAITING = 1_000;
+const MAX_WAITING_OF_CLIENT = 100;
 
-/** The list of what has ended: read once for all who ask at an instance, and signed once for each change. ADR 0029. */
-export const endedFeed = ({ read, sign }: Source) => {
-  let current: Signed | undefined;
-  let [readAt, signedAt, hasNews, isStopped, listed] = [0, 0, false, false, 0];
-  let reading: Promise<Signed> | undefined;
-  const sleeping = new Set<() => void>();
+/** The list of ended sessions and users. An instance reads it once for all requests that come meanwhile, and signs it once for each change (ADR 0029). */
+export const endedFeed = ({ read, sign }: ListSource) => {
+  let current: SignedList | undefined;
+  let [readAt, signedAt, hasNews, isStopped, entryCount] = [0, 0, false, false, 0];
+  let reading: Promise<SignedList> | undefined;
+  const wakers = new Set<() => void>();
   const waiting = new Map<string, number>();
   const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
 
-  const refresh = async (): Promise<Signed> => {
+  const readAndSign = async (): Promise<SignedList> => {
     hasNews = false;
     const { list, ids } = await read();
     readAt = monotonicTime();
-    listed = ids.length;
+    entryCount = ids.length;
     const etag = `W/"${etagOf(ids.join())}"`;
-    if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
-      current = { etag, bytes: Buffer.from(await sign(list)), has: listMatcher(list) };
+    if (current?.etag !== etag || readAt - signedAt >= RESIGN_INTERVAL) {
+      current = { etag, bytes: Buffer.from(await sign(list)), includes: listMatcher(list) };
       signedAt = monotonicTime();
     }
     return current;
   };
   const dueAt = () => Math.max(signedAt + SIGN_INTERVAL, hasNews ? 0 : readAt + READ_INTERVAL);
-  const get = async (): Promise<Signed> => {
+  const latest = async (): Promise<SignedList> => {
     if (current !== undefined && monotonicTime() < dueAt()) return current;
-    reading ??= refresh().finally(() => {
+    reading ??= readAndSign().finally(() => {
       reading = undefined;
     });
     return reading;
@@ -145,59 +145,60 @@ export const endedFeed = ({ read, sign }: Source) => {
       const wake = () => {
         clearTimeout(timer);
         gone.removeEventListener('abort', wake);
-        sleeping.delete(wake);
+        wakers.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, duration);
       gone.addEventListener('abort', wake);
-      sleeping.add(wake);
+      wakers.add(wake);
     });
   const wakeAll = () => {
-    for (const wake of sleeping) wake();
+    for (const wake of wakers) wake();
   };
-  const untilChanged = async (first: Signed, { has, wait, gone }: Waiting): Promise<Signed> => {
-    const until = monotonicTime() + wait;
+  const waitForChange = async (first: SignedList, { hasList, wait, hungUp }: ListRequest): Promise<SignedList> => {
+    const deadline = monotonicTime() + wait;
     let list = first;
-    while (has(list.etag) && !isStopped && !gone.aborted) {
+    while (hasList(list.etag) && !isStopped && !hungUp.aborted) {
       const now = monotonicTime();
-      if (now >= until) break;
-      await sleep(Math.max(0, Math.min(until, dueAt()) - now), gone);
-      list = await get();
+      if (now >= deadline) break;
+      await sleep(Math.max(0, Math.min(deadline, dueAt()) - now), hungUp);
+      list = await latest();
     }
     return list;
   };
 
   return {
     /** @throws AppError DB_QUERY_FAILED */
-    async list(caller: Waiting): Promise<Signed> {
-      const list = await get();
+    async list(caller: ListRequest): Promise<SignedList> {
+      const list = await latest();
       const { client, wait } = caller;
       const ofClient = waiting.get(client) ?? 0;
-      if (wait === 0 || ofClient >= MOST_OF_CLIENT || allWaiting() >= MOST_WAITING) return list;
+      if (wait === 0 || ofClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
       waiting.set(client, ofClient + 1);
       try {
-        return await untilChanged(list, caller);
+        return await waitForChange(list, caller);
       } finally {
         const left = (waiting.get(client) ?? 1) - 1;
         if (left === 0) waiting.delete(client);
         else waiting.set(client, left);
       }
     },
-    /** Whether a token is on the list. If that cannot be read, the last one counts. */
-    has: async (token: AccessToken): Promise<boolean> => (await get().catch(() => current))?.has(token) ?? false,
-    /** Tells that this instance has ended something. */
-    tell() {
-      // Until the list is read, all who wait were woken already.
+    /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */
+    includes: async (token: AccessToken): Promise<boolean> =>
+      (await latest().catch(() => current))?.includes(token) ?? false,
+    /** The application calls this after this instance has ended a session: the list is read again at once. */
+    notify() {
+      // Until the list is read again, a second call would wake the same requests.
       if (hasNews) return;
       hasNews = true;
       wakeAll();
     },
-    /** From now on, nobody waits. */
+    /** Answers all requests that wait. From now on, no request waits. */
     stop() {
       isStopped = true;
       wakeAll();
     },
-    counts: () => ({ listed, waiting: allWaiting() }),
+    counts: () => ({ listed: entryCount, waiting: allWaiting() }),
   };
 };
 

@@ -9,7 +9,7 @@ import { errorUri } from '../../stages/envelopes.ts';
 
 const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
 
-/** @param catalog called for each request, since it is not complete before all routes are declared */
+/** @param catalog is called at each request, since the catalog is complete only after the declaration of all routes */
 export const errorRoutes = (site: Site, catalog: () => Catalog): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,

@@ -5,37 +5,37 @@ import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** Checks a part once at a time. All who ask meanwhile get the same outcome, so that the part needs one connection. */
-export const oneAtATime = ({ ping, ...check }: Check): Check => {
-  let running: Promise<unknown> | null = null;
+/** A check whose concurrent calls share one ping, so that many health checks need only one connection of the part. */
+export const withSharedPing = ({ ping, ...check }: Check): Check => {
+  let currentPing: Promise<unknown> | null = null;
   return {
     ...check,
     ping: () => {
-      running ??= ping().finally(() => {
-        running = null;
+      currentPing ??= ping().finally(() => {
+        currentPing = null;
       });
-      return running;
+      return currentPing;
     },
   };
 };
 
 const Readiness = v.object({
-  /** `degraded`: a part that is not required is down. All routes work. */
+  /** `degraded`: all routes work, but a part that is not required is down. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
 });
 
 const PROBE = { auth: 'public', throttle: 'none' } as const;
 
-/** Proxies stop using an instance that does not respond soon, so it waits less for parts that are not required. */
-export const PING_TIMEOUT = { required: 2_000, other: 500 };
+/** How long a check waits, in milliseconds. The time for optional parts is short, since proxies stop using an instance that responds late. */
+export const PING_TIMEOUT = { required: 2_000, optional: 500 };
 
 const Liveness = v.object({
   status: v.literal('live'),
   revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
 });
 
-/** @param revision the commit that the service was built from; `null`: unknown */
+/** The routes for health checks. @param revision the commit from which the service was built; `null`: unknown */
 export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean, revision: string | null): Route[] => [
   route({
     name: 'live',
@@ -78,7 +78,7 @@ export const areUp = async (checks: readonly Check[]): Promise<boolean> =>
 const outcomeOf = async ({ name, ping, required }: Check) => {
   try {
     const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
-    await withResponseTimeout(required ? PING_TIMEOUT.required : PING_TIMEOUT.other, ping(), noResponse);
+    await withResponseTimeout(required ? PING_TIMEOUT.required : PING_TIMEOUT.optional, ping(), noResponse);
     return { name, required, up: true, reason: '' };
   } catch (error) {
     const reason = error instanceof AppError ? error.reason : reasonOf(error);

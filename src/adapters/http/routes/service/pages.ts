@@ -7,17 +7,17 @@ import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
-type Settings = UserSite & {
+type PageSettings = UserSite & {
   readonly allowedOrigins: readonly string[];
   readonly allowedOriginsSetting: string;
-  /** The operator's addition to the stylesheet of the pages for users. */
-  readonly ownStyle: () => Promise<string>;
-  /** Whether the service has a page at the path. */
-  readonly has: (path: string) => boolean;
+  /** The stylesheet that the operator adds to that of the pages for users. */
+  readonly operatorStyle: () => Promise<string>;
+  /** Whether the service has the page of this path, by its configuration. */
+  readonly hasPage: (path: string) => boolean;
 };
 
-/** Paths of pages that a service need not have, by the names of their links. */
-const OPTIONAL = {
+/** Paths of pages that not every service has, by the names of their links in the response. */
+const LINKS = {
   logIn: PAGES['log-in'].path,
   register: PAGES.register.path,
   forgot: PAGES.forgot.path,
@@ -25,23 +25,23 @@ const OPTIONAL = {
   logOut: PAGES['log-out'].path,
   console: '/console',
 } as const;
-const OPTIONAL_LINKS = Object.entries(OPTIONAL);
+const OPTIONAL_LINKS = Object.entries(LINKS);
 
 const Home = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
   version: v.string(),
   links: v.object({
     ...texts('documentation', 'openapi', 'errors', 'keys', 'client'),
-    ...v.partial(v.object(v.entriesFromList(Object.keys(OPTIONAL) as (keyof typeof OPTIONAL)[], v.string()))).entries,
+    ...v.partial(v.object(v.entriesFromList(Object.keys(LINKS) as (keyof typeof LINKS)[], v.string()))).entries,
   }),
   origin: v.nullable(
     v.object({ name: v.pipe(v.string(), v.examples(['https://app.example.org'])), allowed: v.boolean() }),
   ),
 });
 
-/** Pages for people, and the files that they load. ADR 0024. */
-export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const { baseUrl, version, allowedOriginsSetting, has } = settings;
+/** Pages for people, and the files that these pages load (ADR 0024). */
+export const pageRoutes = (routes: () => readonly Route[], settings: PageSettings): Route[] => {
+  const { baseUrl, version, allowedOriginsSetting, hasPage } = settings;
   return [
     route({
       name: 'home',
@@ -61,7 +61,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       handler: (_, ctx) => ({
         name: 'Tandem',
         version,
-        origin: visitorOf(ctx, settings),
+        origin: callingOrigin(ctx, settings),
         links: {
           documentation: `${baseUrl}/docs`,
           openapi: `${baseUrl}/openapi.json`,
@@ -69,7 +69,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
           keys: `${baseUrl}/.well-known/jwks.json`,
           client: `${baseUrl}/client.js`,
           ...Object.fromEntries(
-            OPTIONAL_LINKS.flatMap(([name, path]) => (has(path) ? [[name, baseUrl + path] as const] : [])),
+            OPTIONAL_LINKS.flatMap(([name, path]) => (hasPage(path) ? [[name, baseUrl + path] as const] : [])),
           ),
         },
       }),
@@ -92,7 +92,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       read: cachedDocument(async () => {
         const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
         const { brandStyle } = await import('../../pages/layout.ts');
-        return style + brandStyle(settings.brand) + (await settings.ownStyle());
+        return style + brandStyle(settings.brand) + (await settings.operatorStyle());
       }),
     }),
     ...styleRoutes(),
@@ -107,7 +107,7 @@ export const styleRoutes = (): Route[] => [
 export const officeStyle = (): Route =>
   fileRoute('office-stylesheet', '/office.css', CSS_TYPE, 'the stylesheet of the back office');
 
-/** @param path of the file as well, below `pages` */
+/** Returns a file of the folder `pages`. @param path the path of the route, and of the file in the folder */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
   documentRoute({
     name,
@@ -117,12 +117,12 @@ const fileRoute = (name: string, path: `/${string}`, type: string, what: string)
     read: cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
   });
 
-/** Longer than any host name. */
+/** Characters. No origin is longer, since a host name has at most 253. */
 const ORIGIN_MAX_LENGTH = 300;
 
-/** The origin of the page that leads here, and whether it may call the service; `null`: unknown, or the service itself. */
-const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
-  // Navigations have no Origin.
+/** The origin of the page from which the browser comes, and whether its pages may call the service; `null`: unknown, or the service itself. */
+const callingOrigin = (ctx: Context, { baseUrl, allowedOrigins }: PageSettings) => {
+  // Browsers send no `Origin` with a navigation, but a `Referer`.
   const from = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
   ctx.vary('Referer');
   if (from === null || !/^https?:$/.test(from.protocol) || from.origin.length > ORIGIN_MAX_LENGTH) return null;

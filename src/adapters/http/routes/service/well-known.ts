@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { texts } from '../../../json/fields.ts';
 import { PUBLIC_READ, type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
-/** RFC 7518 §6.2.1. Only public members, so that no private key can be sent. */
+/** A public key (RFC 7518 §6.2.1). The schema has only public members, so that no response can have a private key. */
 const PublicJwk = v.pipe(
   v.object({
     ...{ kty: v.literal('EC'), crv: v.literal('P-256'), use: v.literal('sig'), alg: v.literal('ES256') },
@@ -12,10 +12,10 @@ const PublicJwk = v.pipe(
 );
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
-/** Seconds for which others cache the set. A new key is published for longer than this before it signs. */
+/** Seconds for which other services cache the key set. The set has a new key for longer than this before the key signs. */
 export const KEY_SET_MAX_AGE = 300;
 
-/** RFC 7517 §5, §8.5.2. */
+/** The public keys as a JWK Set (RFC 7517 §5, §8.5.2). */
 export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
   route({
     ...PUBLIC_READ,
@@ -38,11 +38,11 @@ const AuthorizationServer = v.object({
   dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
 });
 
-/** Seconds. */
+/** Seconds for which caches may keep a document. */
 const MAX_AGE = 3_600;
-const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
+const CACHED_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/** RFC 8414 §2, for gateways that find the keys by the issuer. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
+/** Metadata (RFC 8414 §2) for gateways that find the keys by the issuer. @param isBinding whether tokens may be bound to keys (RFC 9449 §5.1) */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
   route({
     ...PUBLIC_READ,
@@ -50,11 +50,11 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
     tag: 'documents',
     summary: 'Return the issuer of access tokens, and where its keys are',
     at: 'GET /.well-known/oauth-authorization-server',
-    response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
+    response: { data: AuthorizationServer, unwrapped: CACHED_JSON },
     handler: () => ({
       issuer,
       jwks_uri: `${baseUrl}/.well-known/jwks.json`,
-      // The service has no endpoint of OAuth.
+      // Empty, but required: the service has no endpoints of OAuth.
       response_types_supported: [],
       grant_types_supported: [],
       ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
@@ -63,7 +63,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
 
 const PasskeyEndpoints = v.object(texts('enroll', 'manage'));
 
-/** W3C "A Well-Known URL for Changing Passwords". */
+/** Redirects to the page that sets a new password (W3C "A Well-Known URL for Changing Passwords"). */
 export const changePasswordRoute = (page: string): Route =>
   redirectRoute(
     {
@@ -76,7 +76,7 @@ export const changePasswordRoute = (page: string): Route =>
     page,
   );
 
-/** W3C "A Well-Known URL for Relying Party Passkey Endpoints". */
+/** Names the page that manages passkeys (W3C "A Well-Known URL for Relying Party Passkey Endpoints"). */
 export const passkeyEndpointsRoute = (page: string): Route =>
   route({
     ...PUBLIC_READ,
@@ -85,12 +85,12 @@ export const passkeyEndpointsRoute = (page: string): Route =>
     summary: 'Return the page on which users add and remove passkeys',
     description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
     at: 'GET /.well-known/passkey-endpoints',
-    response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
+    response: { data: PasskeyEndpoints, unwrapped: CACHED_JSON },
     handler: () => ({ enroll: page, manage: page }),
   });
 
-/** Tell phones which apps may use the passkeys of the domain, and open its links. @param apps as in NATIVE_APPS @param paths of these links */
-export const appRoutes = (apps: readonly string[], paths: readonly string[]): Route[] => {
+/** Files that tell phones which apps may use the domain's passkeys and open its links. @param apps as in NATIVE_APPS @param paths the paths of the links */
+export const appAssociationRoutes = (apps: readonly string[], paths: readonly string[]): Route[] => {
   const relations = ['get_login_creds', ...(paths.length > 0 ? ['handle_all_urls'] : [])];
   const relation = relations.map((each) => `delegate_permission/common.${each}`);
   const android = apps.flatMap((app) => {
@@ -101,20 +101,20 @@ export const appRoutes = (apps: readonly string[], paths: readonly string[]): Ro
   const appIDs = apps.flatMap((app) => /^apple:(.*)$/.exec(app)?.[1] ?? []);
   const details = paths.length === 0 ? [] : [{ appIDs, components: paths.map((path) => ({ '/': path })) }];
   return [
-    ...(android.length === 0 ? [] : [fileRoute('assetlinks.json', android)]),
+    ...(android.length === 0 ? [] : [associationRoute('assetlinks.json', android)]),
     ...(appIDs.length === 0
       ? []
-      : [fileRoute('apple-app-site-association', { webcredentials: { apps: appIDs }, applinks: { details } })]),
+      : [associationRoute('apple-app-site-association', { webcredentials: { apps: appIDs }, applinks: { details } })]),
   ];
 };
 
-const fileRoute = (file: string, data: object): Route =>
+const associationRoute = (file: string, data: object): Route =>
   route({
     ...PUBLIC_READ,
     name: file.replace('.json', ''),
     tag: 'documents',
     summary: 'Return the apps that use the passkeys',
     at: `GET /.well-known/${file}`,
-    response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
+    response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: CACHED_JSON },
     handler: () => data,
   });

@@ -4,15 +4,15 @@ import type { Service } from '../../../../application/service.ts';
 import { registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import type { BrowserSession } from '../../request/browser-session.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { BOUND_COOKIE, type SessionCookies } from '../../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
-/** A JWT or a signed value, in quotes (RFC 9651 §3.3.3), or without them, as Chrome sends it; empty: anything else. */
-const browserText = (ctx: Context, header: string): string => /^"?([\w.-]+)"?$/.exec(ctx.get(header))?.[1] ?? '';
+/** The JWT or signed value of a header, in quotes (RFC 9651 §3.3.3), or without quotes, as Chrome sends it; empty: no such value. */
+const browserHeader = (ctx: Context, header: string): string => /^"?([\w.-]+)"?$/.exec(ctx.get(header))?.[1] ?? '';
 
-/** W3C Device Bound Session Credentials, "JSON Session Instruction Format". */
-const Instructions = v.pipe(
+/** The response to a browser (W3C Device Bound Session Credentials, "JSON Session Instruction Format"). */
+const SessionInstructions = v.pipe(
   v.object({
     session_identifier: v.string(),
     refresh_url: v.string(),
@@ -35,7 +35,7 @@ const Instructions = v.pipe(
   v.title('BrowserSession'),
 );
 
-/** For browsers, not for pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
+/** The route that browsers request by themselves. A browser forgets the key of its session after any 4xx except 403, 407 and 429. */
 export const browserRoute = (deps: Service, refreshCookie: SessionCookies, browser: BrowserSession): Route => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
   return route({
@@ -47,17 +47,17 @@ export const browserRoute = (deps: Service, refreshCookie: SessionCookies, brows
     at: 'POST /auth/device',
     cookie: { reads: 'optional', writes: 'binds' },
     auth: 'public',
-    response: { data: Instructions, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
+    response: { data: SessionInstructions, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
     errors: ['AUTH_DEVICE_UNPROVEN', 'AUTH_FAILED', 'DB_QUERY_FAILED'],
     handler: async (_input, ctx) => {
-      const proof = browserText(ctx, 'Secure-Session-Response');
-      const identifier = browserText(ctx, 'Sec-Secure-Session-Id');
+      const proof = browserHeader(ctx, 'Secure-Session-Response');
+      const identifier = browserHeader(ctx, 'Sec-Secure-Session-Id');
       if (identifier === '') return browser.instructions(await registerBrowser(bindDeps)(proof));
       const { challenge, cookie } = await renewBrowser(bindDeps)({
         identifier,
         proof: proof === '' ? null : proof,
         refreshTokens: refreshCookie.read(ctx),
-        origin: originOf(ctx),
+        origin: eventOriginOf(ctx),
       });
       const headers = { 'Secure-Session-Challenge': `"${challenge}";id="${identifier}"` };
       if (cookie === null) throw httpFailure(403, { reason: 'the browser has to sign a challenge', headers });

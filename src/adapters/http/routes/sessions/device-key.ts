@@ -2,25 +2,25 @@ import { Html, html } from '../../../../application/templates.ts';
 import { contentPolicy, documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE, TRUSTED_TYPES } from '../../documents.ts';
 import type { Route } from '../../routing/define-route.ts';
 
-type DeviceKey = {
+type DeviceKeySettings = {
   readonly script: string;
   readonly applications: readonly string[];
-  /** Whether devices have keys. If not, the page is still there, and tells the application so at once. */
-  readonly isOn: boolean;
+  /** Whether sessions are bound to keys of devices. If not, the page still exists, and tells the application so at once. */
+  readonly isEnabled: boolean;
 };
 
-/** Applications load the page before they refresh, so browsers may keep it longer than other pages. */
+/** Browsers may cache the page longer than other pages, since applications load it before they refresh. */
 const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 
-/** `frame-ancestors` makes browsers ignore the X-Frame-Options of stage 1 (CSP Level 3 §6.4.2.2). */
-const policyFor = ({ script, applications }: DeviceKey): string =>
+/** Applications may frame the page: because of `frame-ancestors`, browsers ignore the `X-Frame-Options` of stage 1 (CSP Level 3 §6.4.2.2). */
+const policyFor = ({ script, applications }: DeviceKeySettings): string =>
   contentPolicy({
     ...{ 'script-src': hashSourceOf(script), 'connect-src': "'self'", ...TRUSTED_TYPES },
     'frame-ancestors': ["'self'", ...applications].join(' '),
   });
 
-/** The page that holds the key of a device in a hidden frame, and its script for other pages of the service. ADR 0023. */
-export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
+/** The page that holds the key of a device, for a hidden frame of an application, and its script as a module, for pages of the service (ADR 0023). */
+export const deviceKeyRoutes = (deviceKey: DeviceKeySettings): Route[] => [
   documentRoute({
     name: 'device-key',
     summary: 'Return the page that holds the key of a device, for a hidden frame',
@@ -30,7 +30,7 @@ export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
     embeddable: true,
     contentSecurityPolicy: policyFor(deviceKey),
     text: '<!doctype html>…',
-    read: () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
+    read: () => deviceKeyPage(deviceKey.script, deviceKey.isEnabled ? ['self', ...deviceKey.applications] : []),
   }),
   documentRoute({
     name: 'device-key-script',
@@ -44,8 +44,8 @@ export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
 ];
 
 /**
- * Contains its script: as a module of its own, it would be requested with an Origin that may not be allowed.
- * @param origins whose pages get proofs; `self` for the service's own
+ * The page contains its script: browsers would request a module with an `Origin`, and the origin of the service itself may not be allowed.
+ * @param origins the origins whose pages get proofs; `self` stands for the origin of the service
  */
 const deviceKeyPage = (script: string, origins: readonly string[]): string =>
   html`<!doctype html>

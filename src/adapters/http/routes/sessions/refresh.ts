@@ -4,17 +4,17 @@ import { assertLive } from '../../../../application/sessions/current-user.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof, PublicUserJson, RefreshResult } from '../../../json/fields.ts';
-import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
+import { clientCancellation, type DeviceAccess, eventOriginOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-sessions.ts';
 
-/** SPEC "Endpoints": refresh needs no body. */
+/** The body is optional, as in SPEC "Endpoints". */
 const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
 
-/** SPEC "Endpoints". @param endedFeed `null`: ended sessions are not known */
+/** Refresh, log-out and session (SPEC "Endpoints"). @param endedFeed `null`: no list of ended sessions is configured */
 export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
-  const { cookie, device, browser } = access;
+  const { cookie, readPresentedDevice, browser } = access;
   const renew = refresh(deps);
   return [
     route({
@@ -32,11 +32,11 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
       handler: async ({ body, signal }, ctx) => {
         const tokens = cookie.readOwn(ctx);
         const client = await clientCancellation(ctx);
-        const presented = device(ctx, body?.proof);
-        const asked = { cancellation: signal, client, origin: originOf(ctx), presented };
-        const renewed = await renew(tokens, { ...asked, bindingCode: body?.bindingCode });
-        ctx.state.binding = renewed.binding;
-        return cookie.set(ctx, renewed);
+        const presented = readPresentedDevice(ctx, body?.proof);
+        const source = { cancellation: signal, client, origin: eventOriginOf(ctx), presented };
+        const renewal = await renew(tokens, { ...source, bindingCode: body?.bindingCode });
+        ctx.state.binding = renewal.binding;
+        return cookie.set(ctx, renewal);
       },
     }),
     route({
@@ -51,7 +51,7 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
       errors: ['DB_QUERY_FAILED'],
       handler: async (_input, ctx) => {
         if (isCrossSite(ctx)) return;
-        await logout(deps)(cookie.read(ctx), originOf(ctx));
+        await logout(deps)(cookie.read(ctx), eventOriginOf(ctx));
         cookie.clear(ctx);
         browser?.cookie.clear(ctx);
       },
@@ -68,14 +68,14 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
         data: v.object({ authenticated: v.pipe(v.boolean(), v.examples([true])), user: v.nullable(PublicUserJson) }),
       },
       handler: async ({ claims, caller }) => {
-        const isLive = claims !== undefined && !(caller && (await endedFeed?.has({ ...caller, claims })));
+        const isLive = claims !== undefined && !(caller && (await endedFeed?.includes({ ...caller, claims })));
         return { authenticated: isLive, user: isLive ? claims.user : null };
       },
     }),
   ];
 };
 
-/** For gateways, which ask about each request before they pass it on, and understand only a status and headers. ADR 0004. */
+/** For gateways, which ask about the token of each request before they forward the request, and only read the status and headers (ADR 0004). */
 export const gatewayRoute = (deps: Service): Route =>
   route({
     name: 'gateway',

@@ -7,8 +7,8 @@ import { RefreshResult } from '../../../json/fields.ts';
 import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';
-import type { Targets } from '../../pages/continue.ts';
-import { type DeviceAccess, originOf } from '../../request/client.ts';
+import type { ContinueTargets } from '../../pages/continue.ts';
+import { type DeviceAccess, eventOriginOf } from '../../request/client.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
@@ -16,11 +16,11 @@ import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
 export type NavigationSettings = TargetSettings & {
   readonly loginPageUrl: string;
-  readonly page: (ctx: Context, targets: Targets) => Promise<string>;
+  readonly renderPage: (ctx: Context, targets: ContinueTargets) => Promise<string>;
   readonly contentSecurityPolicy: string;
 };
 
-/** Whether the browser navigates: scripts, frames and images cannot have these headers (W3C Fetch Metadata). */
+/** Whether the browser navigates. Requests of scripts, frames and images have other values of these headers (W3C Fetch Metadata). */
 const isNavigation = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
 
@@ -30,14 +30,14 @@ const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string 
   return url.href;
 };
 
-/** Renews the session of a browser that navigates, and redirects it to the page. @param script of the page for devices with a key */
+/** Renews the session of a browser that navigates, and redirects it to its target. @param script of the page that proves the key of a device */
 export const continueRoutes = (
   deps: Service,
-  { cookie, device }: DeviceAccess,
+  { cookie, readPresentedDevice }: DeviceAccess,
   settings: NavigationSettings,
   script: string,
 ): Route[] => {
-  const run = continueNavigation(deps);
+  const renew = continueNavigation(deps);
   return [
     route({
       name: 'continue',
@@ -58,15 +58,15 @@ export const continueRoutes = (
       errors: ['DB_QUERY_FAILED'],
       handler: async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
-        const presented = device(ctx, undefined);
+        const presented = readPresentedDevice(ctx, undefined);
         const tokens = cookie.read(ctx);
-        const continuation = await run(tokens, { cancellation: signal, origin: originOf(ctx), presented });
+        const continuation = await renew(tokens, { cancellation: signal, origin: eventOriginOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof') return settings.page(ctx, { to, login });
+        if (continuation.next === 'proof') return settings.renderPage(ctx, { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') {
-          // Without a refresh token, a `Strict` cookie may just not have been sent, and the access token may be good.
+          // Without a refresh token, the access cookie stays: the browser may only not have sent a `Strict` refresh cookie.
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }
@@ -87,7 +87,7 @@ export const continueRoutes = (
   ];
 };
 
-/** For servers that have the refresh cookie of a visitor. */
+/** Returns an access token to a server that renders a page, and passes on the refresh cookie of its visitor (ADR 0023). */
 export const accessTokenRoute = (deps: Service, { cookie }: DeviceAccess, pageServers: readonly PageServer[]): Route =>
   route({
     name: 'access-token',
@@ -106,6 +106,6 @@ export const accessTokenRoute = (deps: Service, { cookie }: DeviceAccess, pageSe
     ],
     handler: async (_input, ctx) => {
       if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
-      return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), originOf(ctx)) };
+      return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), eventOriginOf(ctx)) };
     },
   });

@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
-import * as own from '../../../../application/sessions/manage-sessions.ts';
+import * as manage from '../../../../application/sessions/manage-sessions.ts';
 import { RECENT_AUTHENTICATION } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { IdParams, RefreshResult } from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
+const EndSessionsQuery = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
-/** Users list and end their own sessions. ADR 0005. */
+/** Users list and end their own sessions (ADR 0005). */
 export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     name: 'sessions',
@@ -21,7 +21,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'GET /auth/sessions',
     response: { data: v.array(SessionJson) },
     handler: async ({ caller }) => {
-      const sessions = await own.listSessions(deps)(caller);
+      const sessions = await manage.listSessions(deps)(caller);
       const nameOf = await deviceNames();
       return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
     },
@@ -36,17 +36,17 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'DELETE /auth/sessions',
     stepUp: RECENT_AUTHENTICATION,
     cookie: { reads: 'optional', writes: 'may-set' },
-    request: { query: Except },
+    request: { query: EndSessionsQuery },
     response: { data: v.nullable(RefreshResult) },
     errors: ['AUTH_FAILED'],
     handler: async ({ caller, query, signal }, ctx) => {
       if (query.except === undefined) {
-        await own.endAllSessions(deps)(caller, originOf(ctx));
+        await manage.endAllSessions(deps)(caller, eventOriginOf(ctx));
         cookie.clearAccess(ctx);
         return null;
       }
-      const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
-      const pair = await own.endOtherSessions(deps)(ending, signal);
+      const ending = { ...caller, presented: cookie.read(ctx), origin: eventOriginOf(ctx) };
+      const pair = await manage.endOtherSessions(deps)(ending, signal);
       return pair && cookie.set(ctx, pair);
     },
   }),
@@ -59,7 +59,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     cookie: { writes: 'access' },
     request: { params: IdParams },
     handler: async ({ caller, params }, ctx) => {
-      await own.endOwnSession(deps)(caller, params.id, originOf(ctx));
+      await manage.endOwnSession(deps)(caller, params.id, eventOriginOf(ctx));
       if (params.id === caller.sessionId) cookie.clearAccess(ctx);
     },
   }),

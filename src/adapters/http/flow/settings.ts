@@ -18,6 +18,9 @@ const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user
 /** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
 const asksFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
+/** Whether another log-in helps, which takes both factors: not where the second factor alone is missing. */
+const asksOther = (facts: Facts): boolean =>
+  !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
 /** The form to which a step-up leads back, and what the user has typed there. */
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
@@ -124,10 +127,10 @@ export const SETTINGS = {
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
       /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER, linkedOnly: true, isOffered: (facts) => !lacksFactor(facts) },
+      provider: { ...PROVIDER, linkedOnly: true, isOffered: asksOther },
       'mail-code': {
         ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
-        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && !lacksFactor(facts),
+        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && asksOther(facts),
       },
     },
   },

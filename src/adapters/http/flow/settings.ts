@@ -19,7 +19,7 @@ const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user
 const asksFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
 /** Whether another log-in helps, which takes both factors: not where the second factor alone is missing. */
-const asksOther = (facts: Facts): boolean =>
+const asksOther = (facts: UserFacts): boolean =>
   !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
 /** The form to which a step-up leads back, and what the user has typed there. */

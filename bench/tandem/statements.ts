@@ -2,9 +2,10 @@ import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { listAllEvents } from '../../src/application/accounts/account-data.ts';
-import { countUsers, listUsers } from '../../src/application/accounts/list-users.ts';
+import { listUsers } from '../../src/application/accounts/list-users.ts';
 import { overview } from '../../src/application/overview.ts';
 import { listInvitations } from '../../src/application/storage/credentials.ts';
+import { countUsers } from '../../src/application/storage/rows.ts';
 import { TABLES } from '../../src/application/storage/tables.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
@@ -70,7 +71,7 @@ const askAsOperator = async ({ database }: Config, begin: (of: string) => void):
     await listUsers({ users, records })({ ...page, only });
   }
   begin('number of users');
-  await countUsers({ users })();
+  await countUsers({ users });
   begin('latest events of all');
   await listAllEvents({ records })({ before: null, limit: 20 });
   begin('events of an operator');

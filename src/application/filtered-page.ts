@@ -12,15 +12,15 @@ type PageSource<Row, Item> = {
 };
 
 /**
- * A page of a list whose filter no index serves. The page ends after `mostRows` rows, and may have fewer items than the limit, or none.
+ * A page of a list whose filter no index serves. The page ends after `maxRows` rows, and may have fewer items than the limit, or none.
  * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(
-  { read, placeOf, itemOf, maxRows: mostRows }: PageSource<Row, Item>,
+  { read, placeOf, itemOf, maxRows }: PageSource<Row, Item>,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<{ readonly items: Item[]; readonly next: string | null }> => {
   const items: Item[] = [];
-  const size = mostRows === undefined ? limit + 1 : Math.min(mostRows, ROWS_AT_ONCE);
+  const size = maxRows === undefined ? limit + 1 : Math.min(maxRows, ROWS_AT_ONCE);
   for (let [place, rowsRead] = [after, 0]; ; ) {
     const rows = await read(place, size);
     for (const row of rows) {
@@ -31,6 +31,6 @@ export const filteredPage = async <Row, Item>(
     }
     rowsRead += rows.length;
     if (rows.length < size) return { items, next: null };
-    if (mostRows !== undefined && rowsRead >= mostRows) return { items, next: place };
+    if (maxRows !== undefined && rowsRead >= maxRows) return { items, next: place };
   }
 };

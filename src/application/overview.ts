@@ -14,7 +14,6 @@ const KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 's
 type Count = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
-/** Milliseconds in which counts are kept. */
 export const COUNTS_KEPT = 31 * DAY;
 /** Milliseconds after an hour in which transactions may still store events of it. */
 const GRACE_PERIOD = HOUR / 12;

@@ -7,7 +7,6 @@ import { isVisibleLine } from './text.ts';
 export type Origin = Device & {
   /** `null` for a change without a request. */
   readonly requestId: string | null;
-  /** The name of the operator who made the change. */
   readonly actor?: string | null;
 };
 

@@ -19,7 +19,7 @@ export class CommandError extends Error {
   }
 }
 
-export const fileExists = (path: string): CommandError =>
+export const fileExistsError = (path: string): CommandError =>
   new CommandError('file-exists', `${path} exists, and is not replaced.`);
 
 export const invalidArguments = (message: string): CommandError => new CommandError('arguments', message, 2);

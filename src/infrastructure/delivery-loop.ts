@@ -132,7 +132,7 @@ const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), monotonicTime()];
   const untilNext = () => Math.max(0, next - monotonicTime());
   return {
-    /** The time of the last poll, in epoch milliseconds. If the next poll is due, that begins now. */
+    /** Returns the time of the last poll, in epoch milliseconds. If the next poll is due, it counts as begun now. */
     last(): number {
       if (untilNext() > 0) return last;
       last = clock.now();

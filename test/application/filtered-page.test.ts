@@ -12,7 +12,7 @@ it('reads a bounded number of rows for a page, which may have no item, and says 
     },
     placeOf: String,
     itemOf: (row: number) => (row >= last - 1 ? row : null),
-    mostRows: 2_000,
+    maxRows: 2_000,
   });
   expect(await filteredPage(stepsTo(3_000), { after: null, limit: 5 })).toEqual({ items: [], next: '1999' });
   expect(read).toBe(2_000);

@@ -142,7 +142,7 @@ describe('conditions over the name of a page or a form', () => {
   const PAGE = `'(?:${Object.keys(PAGES).join('|')})'`;
   const COMPARED = new RegExp(
     [
-      String.raw`\b(?:name|page|pageName|lacking|elsewhere)\b [!=]== ${PAGE}`,
+      String.raw`\b(?:name|page|pageName|detour|otherPage)\b [!=]== ${PAGE}`,
       String.raw`\b(?:form|formName)\b(?:\.name)? [!=]== '`,
       String.raw`\[[^\]\n]*${PAGE}[^\]\n]*\]\.includes\(`,
       `case ${PAGE}:`,
@@ -159,8 +159,8 @@ describe('conditions over the name of a page or a form', () => {
   });
 
   it.each([
-    ...["name === 'factors'", "page !== 'check-mail'", "shown.name === 'register'", "state?.form === 'mail-code'"],
-    ...["['account', 'delete'].includes(name)", "case 'log-in':", "lacking === 'prove'"],
+    ...["name === 'factors'", "page !== 'check-mail'", "view.name === 'register'", "state?.form === 'mail-code'"],
+    ...["['account', 'delete'].includes(name)", "case 'log-in':", "detour === 'prove'"],
   ])('are found in %s', (code) => expect(code).toMatch(COMPARED));
 });
 

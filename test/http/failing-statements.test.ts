@@ -30,7 +30,7 @@ const READ_ONLY =
   /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticate|authenticateRequest|hasLaterLogin|exportAccountAsOperator|overview)$/;
 /** Parts of other use cases. */
 const PARTS =
-  /^(?:sealCodes|unsealCodes|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|beginPasskeyRegistration|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|loginNotice|registration|verifiedCode|recordIdentityUse|isBlocked)$/;
+  /^(?:sealCodes|unsealCodes|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openSignInStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|beginPasskeyRegistration|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|loginNotice|registerByPolicy|verifiedCode|recordIdentityUse|isBlocked)$/;
 /** They are repeated in the background until they succeed, one by one: test/simulation. The command goes on where it has stopped. */
 const ONE_BY_ONE = /^(?:sendMessages|deliverWebhooks|reEncryptFactors)$/;
 

@@ -31,11 +31,11 @@ export const pipeline = (
     dispatch(routes, (route) => {
       const { perClient, perUser } = limitsOf(route.form?.submits ?? route.sharesLimitsOf ?? route);
       if (route.form !== undefined) {
-        const { resultAfterSessionEnd: resultAfterEnd, formResult } = formStagesOf(route.form);
+        const { resultAfterSessionEnd, formResult } = formStagesOf(route.form);
         return compose([
           ownOrigin(deps, route.form),
           ...perClient,
-          resultAfterEnd,
+          resultAfterSessionEnd,
           authenticationGuard(route, deps),
           formValidation(route),
           ...perUser,

@@ -104,7 +104,7 @@ declare module 'koa' {
     /** Stage 13, which surrounds the others: when the request arrived, in monotonic milliseconds. */
     arrivedAt?: number;
     route?: Route;
-    /** Stage 7: the program that an assertion has admitted to the back office. */
+    /** Stage 7: the program or the person that the guard has admitted to the back office. */
     operator?: Operator;
     /** Stage 8: the output of the route's schemas. */
     input: { body: unknown; query: unknown; params: unknown };

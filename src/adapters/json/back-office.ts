@@ -26,7 +26,7 @@ export const WebhookJson = v.object({
 
 export const SettingJson = v.object({
   ...texts('name', 'meaning'),
-  /** `null` for a secret. */
+  /** The value is `null` if the setting is secret. */
   value: v.nullable(v.string()),
   isSet: v.boolean(),
 });

@@ -35,13 +35,13 @@ export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = mono
   const enqueue = async <T>(task: () => Promise<T>): Promise<T> => {
     const ahead = limit.activeCount + limit.pendingCount;
     const wait = (Math.max(0, ahead - width + 1) * average) / width;
-    if (wait > maxWait) throw busy(wait);
+    if (wait > maxWait) throw busyError(wait);
     return limit(() => timed(task));
   };
   return Object.assign(enqueue, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
 };
 
-const busy = (wait: number): AppError =>
+const busyError = (wait: number): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
     reason: `the request would wait ${Math.round(wait)} ms in the queue`,

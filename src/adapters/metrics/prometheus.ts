@@ -8,12 +8,12 @@ import { DATABASE_FAILURES } from '../records/storage.ts';
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
-  /** `null` for SQLite, which has no pool. */
+  /** It is `null` for SQLite, which has no pool. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
-  /** `null` for SQLite. */
+  /** It is `null` for SQLite. */
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
-  /** `null` without Redis. */
+  /** Whether Redis can be reached. It is `null` if the service uses no Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
   /** Milliseconds by which the clock of the database is ahead of this machine's. */
   readonly clockOffset: () => number;

@@ -10,7 +10,7 @@ const URLS = {
 };
 const API = 'https://api.github.com';
 
-/** Of GitHub's user, only `id` identifies the account: the user can change the login, and somebody else can take it then. */
+/** Of GitHub's user, only `id` identifies the account: the user can change the login, and then another user can take it. */
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 

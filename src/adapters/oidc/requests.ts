@@ -63,7 +63,7 @@ const asAppError = (error: unknown): AppError => {
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });
 };
 
-/** The address of a user, or in `addressError` why there is none. It does not throw, since an identity that is linked to an account needs no address. */
+/** The address of a user, or in `addressError` the reason if it is missing. This does not throw, since a linked identity needs no address. */
 export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>) =>
   ask()
     .then(({ email, isEmailVerified }) => ({ email: email && typedAccount(email), isEmailVerified }))

@@ -142,7 +142,7 @@ export const callsOver = (rows: Rows): Calls => {
       store(table, { ...row, version: firstVersion() });
     },
     async list(table, query) {
-      if (!isIndexed(rows.tables[table], query)) throw unindexed(table, query);
+      if (!isIndexed(rows.tables[table], query)) throw indexError(table, query);
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
       const found = rows.all(table).filter((row) => matchesQuery(row, query));
       if (order.length > 0) found.sort((a, b) => compareRows(a, b, order) * (descending ? -1 : 1));
@@ -218,7 +218,7 @@ const isIndexed = <Name extends TableName>(
   });
 };
 
-const unindexed = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
+const indexError = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
   const columns = [...Object.keys(equal), ...(range ? [range[0]] : []), ...order].join(', ');
   return new AppError('SYS_UNEXPECTED_ERROR', { reason: `no index of ${table} serves a query by ${columns}` });
 };

@@ -82,9 +82,9 @@ const MAX_PAUSE_MS = 100;
 const units = new AsyncLocalStorage<Run>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
-const misuse = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
+const misuseError = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
 const rejectNested = async (): Promise<never> => {
-  throw misuse('a transaction within another');
+  throw misuseError('a transaction within another');
 };
 
 /** Pauses before a unit is repeated: longer after each run, and for a random time, so that another unit can get its locks first. */
@@ -102,7 +102,7 @@ export const recordsOver = (
   { pipelines = false }: { readonly pipelines?: boolean } = {},
 ): Records => ({
   ...wrapCalls(calls, async (call) => {
-    if (isInUnit()) throw misuse('a unit uses records that are not its own');
+    if (isInUnit()) throw misuseError('a unit uses records that are not its own');
     return call();
   }),
   async unit(work) {
@@ -149,7 +149,7 @@ const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
 const recordsOfRun = (inside: Calls, run: Run): Records => ({
   isUnit: true,
   ...wrapCalls(withCachedLocks(inside), async (call) => {
-    if (run.isOver) throw misuse('a transaction that is over');
+    if (run.isOver) throw misuseError('a transaction that is over');
     const outcome = executeInOrder(call, run);
     run.unanswered.add(outcome);
     const forget = () => void run.unanswered.delete(outcome);

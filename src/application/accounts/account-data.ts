@@ -141,7 +141,6 @@ type OperatorsQuery = {
   readonly before: string | null;
   readonly limit: number;
   readonly kind?: EventKind | undefined;
-  /** Only events by the operator of this name. */
   readonly actor?: string | undefined;
 };
 

@@ -34,7 +34,6 @@ export type UserLookup = Pick<Stores, 'records'> & {
     readonly findByEmail: (email: string) => Promise<object | null>;
     readonly findByUsername: (username: string) => Promise<object | null>;
   };
-  /** Default: `findIdentity`. */
   readonly identityOf?: (identity: IdentityKey) => Promise<object | null>;
 };
 

@@ -129,7 +129,6 @@ const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User,
 
 const REMOVED_MESSAGE = 'This sign-in was removed from the account. Log in in another way, and link it again.';
 
-/** Locks the user, and checks that the decision still holds. */
 const lockedAsDecided = async (
   stores: Stores,
   identity: VerifiedIdentity,

@@ -14,7 +14,6 @@ const APP_CODE_LIFETIME = 60_000;
 /** The back office accepts no code that was made for an app, since the app knows its verifier. */
 type CodePurpose = 'app-code' | 'office-code';
 
-/** Whether the user has a second factor, or a passkey. */
 export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, passkeys }: LiveSession) =>
   user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
 

@@ -57,7 +57,6 @@ type Login = {
   readonly user: User;
   /** The authentications of this request, or those of another session. */
   readonly authentications: Authentications | Authenticated;
-  /** The id of the session. Default: a new one. */
   readonly id?: string;
   readonly cancellation: Cancellation;
 };

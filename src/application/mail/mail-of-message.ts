@@ -24,7 +24,6 @@ export type SentMessage = Message & { readonly kind: SentMail };
 
 export type RemainingWays = {
   readonly passkeys: readonly string[];
-  /** The number of apps. */
   readonly apps: string;
   readonly signIns: readonly string[];
 };

@@ -14,7 +14,6 @@ export type ProviderAnswer = VerifiedIdentity & {
 /** A service at which users log in, such as an OpenID provider. */
 export interface IdentityProvider {
   readonly name: string;
-  /** The name that users see. */
   readonly title: string;
   /** The URL to which the provider sends browsers back, and whether it does so by POST. */
   readonly callback: { readonly url: string; readonly isPosted: boolean };

@@ -158,7 +158,7 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
 /** The user as stored now, who may differ from the claims of the access token. */
 export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
   const found = await liveSession(deps, caller);
-  // For the pages alone.
-  const missing = missingIn(deps, FACTOR_CHANGE, found);
-  return { ...(await currentUser(deps, found.user, found.passkeys)), missing };
+  return { ...(await currentUser(deps, found.user, found.passkeys)), missing: missingIn(deps, FACTOR_CHANGE, found) };
 };
+/** `missing` is for the pages alone. */
+export type ShownUser = Awaited<ReturnType<ReturnType<typeof getCurrentUser>>>;

@@ -93,7 +93,6 @@ export const sessionEvents = (
 export type EndOptions = {
   readonly reason: SessionEnding;
   readonly origin: Origin;
-  /** A message from the operator to the user. */
   readonly note?: string | null;
   /** Whether the list of ended sessions gets an entry. Default: it does. */
   readonly isListed?: boolean;

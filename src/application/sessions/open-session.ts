@@ -34,7 +34,6 @@ type NewSession = {
   readonly user: User;
   readonly origin: Origin;
   readonly keys: DeviceKeys;
-  /** Default: a new one. */
   readonly id?: string;
 };
 

@@ -27,7 +27,6 @@ export type RefreshOptions = {
   readonly client?: Cancellation;
   readonly origin?: Origin;
   readonly presented?: Presented;
-  /** See `makeBindingCode`. */
   readonly bindingCode?: string | undefined;
 };
 

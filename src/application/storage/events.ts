@@ -40,7 +40,6 @@ export const toRow = (deps: HashDeps, event: AccountEvent): Row => {
 const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
   event;
 
-/** @returns whether a row was added. */
 const storeEvent = async (records: Records, row: Row): Promise<boolean> => {
   const { userId, countedBy } = row;
   let isNew = true;

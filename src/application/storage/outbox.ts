@@ -7,7 +7,6 @@ import type { Tables } from './tables.ts';
 export const REQUESTS_WAITING = 1_000;
 /** How many waiting requests may come from one network, so that it cannot crowd out other networks. */
 export const REQUESTS_PER_NETWORK = 100;
-/** The most waiting messages that are counted. */
 const COUNTED_AT_MOST = 2_000;
 
 type Row = Tables['outbox'];

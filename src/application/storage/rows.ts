@@ -22,7 +22,6 @@ export const withoutVersion = <Row extends object>({ version: _version, ...row }
 export const omit = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
-/** Reads one row with its version. */
 export const findStored = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -130,7 +129,6 @@ export const purgeRows = async <Name extends TableName>(
   return (await records.remove(table, due)).length;
 };
 
-/** Rows that are read at once. */
 export const BATCH = 1000;
 
 export type Reader = Pick<Records, 'list'>;

@@ -102,7 +102,6 @@ type Table<ColumnName extends string, Columns> = {
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
   /** Columns that are searched for parts of their texts, in lower case. A store may have an index for that. */
   readonly search?: readonly ColumnName[];
-  /** The name in SQL. */
   readonly name: string;
   /** Whether rows belong to the user of their `userId`: they are removed with the user, and cannot be added without one. */
   readonly ofUser?: true;

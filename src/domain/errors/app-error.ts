@@ -22,7 +22,6 @@ export type FieldCode = keyof typeof FIELD_CODES;
 export type FieldProblem = {
   /** The path of the field, with dots. */
   readonly field: string;
-  /** For people. */
   readonly message: string;
   readonly code: FieldCode;
 };

@@ -21,10 +21,10 @@ import { fallbacksOf } from '../../domain/text.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type PageOptions = {
+type Options = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
-  readonly hasMail: boolean;
+  readonly mailPages: boolean;
   readonly script: string;
   readonly readFiles: () => Promise<UserPageFiles>;
 };
@@ -44,7 +44,7 @@ const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, default
 
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
 
-export const userFailures = (config: Config, readFiles: PageOptions['readFiles']): HttpDeps['renderUserError'] => {
+export const userFailures = (config: Config, readFiles: Options['readFiles']): HttpDeps['renderUserError'] => {
   const { brand, defaultLocale, allowedOrigins, application, accountPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
@@ -61,7 +61,7 @@ export const userFailures = (config: Config, readFiles: PageOptions['readFiles']
 };
 
 /** The page `/auth/continue`, which renews a session during a navigation. It loads the key of the device in a frame. */
-export const continuation = (config: Config, readFiles: PageOptions['readFiles']) => ({
+export const continuation = (config: Config, readFiles: Options['readFiles']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
   renderPage: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
     const files = await readFiles();
@@ -88,13 +88,13 @@ export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'cloc
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
 /** The routes of the pages for users, whose forms call the routes of the API (ADR 0024). */
-export const openPages = (deps: Service, config: Config, { api, script, hasMail, visits, readFiles }: PageOptions) => {
+export const openPages = (deps: Service, config: Config, { api, script, mailPages, visits, readFiles }: Options) => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const isEnabled = (page: Page) => config.accountPages || (hasMail && page.isOfMail === true);
+  const isEnabled = (page: Page) => config.accountPages || (mailPages && page.isOfMail === true);
   const pages = formRoutes({
     api: [
       ...api,

@@ -121,7 +121,7 @@ export const declareRoutes = (
     ...api,
     ...(config.accountPages || hasAccountPages
       ? openPages(deps, config, {
-          ...{ api, visits, hasMail: hasAccountPages, readFiles: pageFiles },
+          ...{ api, visits, mailPages: hasAccountPages, readFiles: pageFiles },
           script: readClient('user-pages.js'),
         })
       : []),

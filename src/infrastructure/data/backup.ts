@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
-import { CommandError, fileExists } from '../command-error.ts';
+import { CommandError, fileExistsError } from '../command-error.ts';
 import { ALL_KEY_FILES, createOnce, readIfAny } from '../keys.ts';
 import { VERSION } from '../version.ts';
 import {
@@ -41,7 +41,7 @@ const MANIFEST = 'tandem_backup';
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
   const place = resolve(file);
-  if (existsSync(place)) throw fileExists(place);
+  if (existsSync(place)) throw fileExistsError(place);
   assertHasDatabase(path);
   const takenAt = new Date(systemClock.now()).toISOString();
   const draft = await mkdtemp(`${place}.part-`);
@@ -58,7 +58,7 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
     await link(packed, place);
     return { file: place, bytes, takenAt, rows, keys: [...keys.keys()] };
   } catch (error) {
-    throw existsSync(place) ? fileExists(place) : error;
+    throw existsSync(place) ? fileExistsError(place) : error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

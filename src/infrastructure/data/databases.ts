@@ -38,13 +38,13 @@ export const countRows = (path: string, prefix: string): RowCounts =>
     const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
     const tables = TABLE_NAMES.map((table) => [table, `${prefix}${TABLES[table].name}`] as const);
     const found = tables.filter(([, name]) => hasTable.get(name) !== undefined);
-    if (found.length === 0) throw noTables('The database');
+    if (found.length === 0) throw noTablesError('The database');
     const count = (name: string) => database.prepare(`select count(*) as count from "${name}"`).get()?.count;
     return Object.fromEntries(found.map(([table, name]) => [table, Number(count(name))]));
   });
 
 /** @param called the name of the database in messages */
-export const noTables = (called: string): CommandError =>
+export const noTablesError = (called: string): CommandError =>
   new CommandError('no-tables', `${called} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**

@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { LEAKED_ENTRY_BYTES, LEAKED_FILE_HEAD } from '../../adapters/crypto/known-passwords.ts';
 import { inBatches } from '../batches.ts';
-import { CommandError, fileExists } from '../command-error.ts';
+import { CommandError, fileExistsError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
 const AT_ONCE = 100_000;
@@ -31,7 +31,7 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
     return { file, entries, bytes: (entries + 1) * LEAKED_ENTRY_BYTES };
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw isTaken ? fileExists(file) : error;
+    throw isTaken ? fileExistsError(file) : error;
   } finally {
     await output.close();
     await rm(draft, { force: true });

@@ -8,7 +8,7 @@ import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { openedParts } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
-import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
+import { assertHasDatabase, assertNotNewer, noTablesError } from './databases.ts';
 import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
 /** The variable with the URL of the source. DATABASE_URL is the target. */
@@ -44,7 +44,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
     const from = await open(source, false).catch((error: unknown) => {
       throw error instanceof Error ? new Error(error.message.replace('DATABASE_URL', MOVE_FROM)) : error;
     });
-    if ((await stateOf(from, 'The source')) === 'empty') throw noTables('The source');
+    if ((await stateOf(from, 'The source')) === 'empty') throw noTablesError('The source');
     for (const table of await from.ownTables())
       onProgress(`${table}: left out. It is a table of an application: copy it by the tools of the database.`);
     if (dryRun) {
@@ -97,11 +97,11 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
   for (const table of TABLE_NAMES) copied += await copyTable(table, copying);
   onProgress('Comparing all rows …');
   const after = await compareAll(copying).catch((error: unknown) => {
-    throw error instanceof CommandError ? sourceChanged() : error;
+    throw error instanceof CommandError ? sourceChangedError() : error;
   });
   for (const table of TABLE_NAMES) {
     const { rows, present } = after[table];
-    if (rows !== before[table].rows) throw sourceChanged();
+    if (rows !== before[table].rows) throw sourceChangedError();
     if (present !== rows) throw new Error(`${TABLES[table].name} has ${rows} rows, ${present} of them in the target.`);
   }
   return { rows: countsOf(after), copied };
@@ -126,7 +126,7 @@ const compareAll = async (databases: Databases): Promise<AllCompared> => {
 const countsOf = (compared: AllCompared): RowCounts =>
   Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
 
-const sourceChanged = (): Error =>
+const sourceChangedError = (): Error =>
   new Error(
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );

@@ -33,16 +33,16 @@ export const compareRows = async <Name extends TableName>(
   for await (const row of rowsOf(source, table)) {
     rows += 1;
     if (other !== undefined && hasSameKey(row, other)) {
-      if (!isDeepStrictEqual(withoutVersion(row), withoutVersion(other))) throw foreignRows(table);
+      if (!isDeepStrictEqual(withoutVersion(row), withoutVersion(other))) throw foreignRowsError(table);
       present += 1;
       other = await next();
     } else await onMissing(row);
   }
-  if (other !== undefined) throw foreignRows(table);
+  if (other !== undefined) throw foreignRowsError(table);
   return { rows, present };
 };
 
-const foreignRows = (table: TableName): CommandError =>
+const foreignRowsError = (table: TableName): CommandError =>
   new CommandError(
     'target-not-empty',
     `The target has rows in ${TABLES[table].name} that are not those of the source. Use an empty database: after an interrupted move, too, if the source has changed since.`,

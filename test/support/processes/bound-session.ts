@@ -28,5 +28,5 @@ export const openBoundSession = async (url: string, baseUrl: string) => {
   };
 };
 
-/** The `answersAt` of a service that knows the key of the session and the used proof. */
+/** The result of `answersAt` if the service still knows the key of the session and the used proof. */
 export const STILL_BOUND = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED', 200];

@@ -171,7 +171,7 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   finishAtProvider: { prepare: backFrom(), ...ONCE },
   signIn: { prepare: backFrom('/auth/oidc/acme', true), ...ONCE },
   linkIdentity: { prepare: backFrom('/auth/oidc/acme/link'), ...ONCE },
-  linkKept: {
+  linkKeptIdentities: {
     // The log-in succeeds even if linking the identity fails.
     between: ['sessions +1,events +1,links +1,outbox +1,deliveries +1,webhookSequences sequence'],
     prepare: async ({ account: { email, password }, begin, cameBack, cookiesOf, service }) => {

@@ -9,15 +9,18 @@ const CONFIRMATION_REQUIREMENTS = {
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
-type Facts = Pick<PageFacts, 'payloads'>;
-const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
+type UserFacts = Pick<PageFacts, 'payloads'>;
+const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
-const lacksStepUp = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
 /** Whether the step-up lacks the second factor. A form with a password requires no more than that. */
-const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
+const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
 /** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
-const asksFactor = (facts: Facts): boolean =>
+const asksFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
+/** Whether another log-in helps, which takes both factors: not where the second factor alone is missing. */
+const asksOther = (facts: UserFacts): boolean =>
+  !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
 /** The form to which a step-up leads back, and what the user has typed there. */
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
@@ -124,10 +127,10 @@ export const SETTINGS = {
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
       /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER, linkedOnly: true, isOffered: (facts) => !lacksFactor(facts) },
+      provider: { ...PROVIDER, linkedOnly: true, isOffered: asksOther },
       'mail-code': {
         ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
-        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && !lacksFactor(facts),
+        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && asksOther(facts),
       },
     },
   },

@@ -1,16 +1,12 @@
 import type * as v from 'valibot';
-import type { MissingStepUp } from '../../../domain/assurance.ts';
+import type { ShownUser } from '../../../application/sessions/current-user.ts';
 import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.ts';
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
 import type { CurrentUserJson } from '../../json/fields.ts';
 
 /** The payloads that pages show, by the names of the routes that return them. */
 export type Payloads = {
-  readonly 'current-user': v.InferInput<typeof CurrentUserJson> & {
-    readonly hasPassword: boolean;
-    /** Of what a change of factors needs. */
-    readonly missing: MissingStepUp | null;
-  };
+  readonly 'current-user': v.InferInput<typeof CurrentUserJson> & Pick<ShownUser, 'hasPassword' | 'missing'>;
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
   readonly factors: v.InferInput<typeof FactorsJson>;
   readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;

@@ -137,11 +137,10 @@ ${providerForms(view, 'link')}
   },
   /** For users without a password, if the page lacks the form that requires it. */
   'first-password': (view) => {
-    const { 'first-password': text = '' } = view.texts.pages.account ?? {};
     const forms = Object.entries<Form>(PAGES[view.name].forms);
-    const isLacking = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));
-    return isLacking && view.pages.has('forgot')
-      ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${text}</a></p>`
+    const lacksForm = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));
+    return lacksForm && view.pages.has('forgot')
+      ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${view.texts.pages.account?.['first-password'] ?? ''}</a></p>`
       : NOTHING;
   },
   mailbox: ({ state, texts }) => {

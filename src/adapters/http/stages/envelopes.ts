@@ -58,7 +58,7 @@ export const responseSerialization = ({ response }: Route): Middleware =>
     ctx.state.payload = result.output;
   };
 
-/** Stage 12. */
+/** Stage 12: sends the payload in the form that the route declares, or a redirect. */
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
   async function successEnvelope(ctx, next) {
     await next();

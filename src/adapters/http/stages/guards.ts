@@ -22,7 +22,7 @@ const ANY_TOKEN = /^(?:Bearer|DPoP) +\S/i;
 /** RFC 7617 §2. */
 const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
 
-/** RFC 9449 §7.1. */
+/** The value of `WWW-Authenticate` after a wrong DPoP proof (RFC 9449 §7.1). */
 const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;

@@ -6,7 +6,7 @@ import { base32, linkTo, type Part, sourceOf, totpFactor, WITHOUT_FACTOR } from 
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
 const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
 
-/** The name by which parts refer to a user. If the username is the address of another user, there is none, since parts could reach the wrong user. */
+/** The name by which entries refer to a user. It is `undefined` if the username may be the address of another user, who would get the entries. */
 const nameIn = ({ username, email }: Fields): unknown => {
   const name = textOf(username);
   if (name === undefined) return email;

@@ -67,23 +67,23 @@ const listOf = (items: readonly Html[], otherwise: string): Html =>
     ? html`<p class="lead">${otherwise}</p>`
     : html`<ul class="plain rows">\n${items.map((each) => html`<li>${each}</li>\n`)}</ul>`;
 
-const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData): Html =>
-  listOf(
+const entryOf = (name: Html | string, details: Html, button = NOTHING): Html =>
+  html`<div>${name}<br><small>${details}</small></div>${button}`;
+
+const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData): Html => {
+  const entry = (each: Parameters<typeof deviceOf>[1] & { readonly id: string }, mark: Html | string, when: Html) =>
+    entryOf(html`${deviceOf(view, each)} ${mark}`, when, buttonOf(view, 'end-session', 'sessionId', each.id));
+  const tied = (binding: string) => (binding === 'none' ? '' : badge('good', 'Tied to the device'));
+  return listOf(
     [
-      ...sessions.map(
-        (each) =>
-          html`<div>${deviceOf(view, each)} ${each.binding === 'none' ? '' : badge('good', 'Tied to the device')}<br><small>last used ${timeOf(each.lastUsedAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
-      ),
-      ...rememberedDevices.map(
-        (each) =>
-          html`<div>${deviceOf(view, each)} ${badge('quiet', 'Remembered')}<br><small>since ${timeOf(each.createdAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
+      ...sessions.map((each) => entry(each, tied(each.binding), html`last used ${timeOf(each.lastUsedAt)}`)),
+      ...rememberedDevices.map((each) =>
+        entry(each, badge('quiet', 'Remembered'), html`since ${timeOf(each.createdAt)}`),
       ),
     ],
     'Logged in nowhere.',
   );
-
-const entryOf = (name: string, details: Html, button = NOTHING): Html =>
-  html`<div>${name}<br><small>${details}</small></div>${button}`;
+};
 
 const waysInOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html =>
   listOf(

@@ -99,8 +99,10 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
     errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     handler: async ({ query: { code, code_challenge: challenge } }, ctx) => {
       assertHost(ctx, hostname);
-      const stored = starts.pop(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
-      const begun = stored.find((each) => each?.back !== undefined);
+      const entries = starts
+        .pop(ctx, challenge)
+        .map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
+      const begun = entries.find((each) => each?.back !== undefined);
       const message = 'This browser has not begun the log-in, or too long ago. Open the page again.';
       if (begun === undefined) throw new AppError('AUTH_CODE_INVALID', { reason: 'not begun', message });
       cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));

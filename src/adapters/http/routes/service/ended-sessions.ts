@@ -132,7 +132,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     return current;
   };
   const dueAt = () => Math.max(signedAt + SIGN_INTERVAL, hasNews ? 0 : readAt + READ_INTERVAL);
-  const latest = async (): Promise<SignedList> => {
+  const getList = async (): Promise<SignedList> => {
     if (current !== undefined && monotonicTime() < dueAt()) return current;
     reading ??= readAndSign().finally(() => {
       reading = undefined;
@@ -162,7 +162,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
       const now = monotonicTime();
       if (now >= deadline) break;
       await sleep(Math.max(0, Math.min(deadline, dueAt()) - now), hungUp);
-      list = await latest();
+      list = await getList();
     }
     return list;
   };
@@ -170,7 +170,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
   return {
     /** @throws AppError DB_QUERY_FAILED */
     async list(caller: ListRequest): Promise<SignedList> {
-      const list = await latest();
+      const list = await getList();
       const { client, wait } = caller;
       const waitingOfClient = waiting.get(client) ?? 0;
       if (wait === 0 || waitingOfClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
@@ -185,7 +185,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     },
     /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */
     includes: async (token: AccessToken): Promise<boolean> =>
-      (await latest().catch(() => current))?.includes(token) ?? false,
+      (await getList().catch(() => current))?.includes(token) ?? false,
     /** The application calls this after this instance has ended a session: the list is read again at once. */
     notify() {
       // Until the list is read again, a second call would wake the same requests.

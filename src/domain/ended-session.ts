@@ -1,7 +1,7 @@
 import type { EndedTokens, SessionEnding } from './event.ts';
 
 /** The most entries. If there are more, the list refuses all tokens from before the latest entry that it leaves out, so that it stays bounded. */
-export const MOST_LISTED = 10_000;
+export const MAX_LISTED = 10_000;
 
 const MINUTE = 60_000;
 
@@ -38,12 +38,12 @@ export type EndedList = {
   readonly users: readonly (Entry & { readonly sub: string })[];
 };
 
-/** @param ended the latest first, one more than `MOST_LISTED` at most. @param lifetime in milliseconds. */
+/** @param ended the latest first, one more than `MAX_LISTED` at most. @param lifetime in milliseconds. */
 export const endedList = (ended: readonly EndedTokens[], lifetime: number): EndedList => {
   const before = ended.find(
-    ({ userId, sessionId }, place) => place === MOST_LISTED || (userId === null && sessionId === null),
+    ({ userId, sessionId }, place) => place === MAX_LISTED || (userId === null && sessionId === null),
   );
-  const listed = ended.slice(0, MOST_LISTED);
+  const listed = ended.slice(0, MAX_LISTED);
   return {
     lifetime: Math.ceil(lifetime / 1_000),
     ...(before !== undefined && { before: inSeconds(before.at) }),

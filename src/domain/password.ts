@@ -8,7 +8,7 @@ import { canonicalEmail, canonicalUsername } from './user.ts';
 export const PASSWORD_MIN_CODE_POINTS = 8;
 /** In bytes of UTF-8: bcrypt ignores any further bytes. argon2id reads longer passwords, but requests are limited. */
 export const PASSWORD_MAX_BYTES = { bcrypt: 72, argon2id: 1_024 } as const;
-export type PasswordHash = keyof typeof PASSWORD_MAX_BYTES;
+export type HashScheme = keyof typeof PASSWORD_MAX_BYTES;
 
 export type PasswordLimits = {
   /** In code points. */

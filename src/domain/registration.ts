@@ -48,4 +48,4 @@ export type Invitation = {
 
 export const INVITATION_LIFETIME = 7 * 86_400_000;
 
-export const INVITATIONS_AT_MOST = 10_000;
+export const MAX_INVITATIONS = 10_000;

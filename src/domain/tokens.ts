@@ -156,8 +156,8 @@ export const tokenStatus = (
 };
 
 /**
- * Whether the store has lost the rotation that issued a token. A revert raises the number of the session without a rotation. Then the current token was
- * rotated to every token with that number, and a token that was issued after the last rotation is lost, too.
+ * Whether the store has lost the rotation that issued a token. A revert raises the number of the session without a rotation. After it, a token with the
+ * same number is lost, too, and so is one that was issued after the last rotation: both came from the current token.
  */
 const isLost = (session: Session, token: IssuedToken): boolean =>
   token.rotation > session.rotation ||

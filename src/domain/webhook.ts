@@ -47,9 +47,9 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
   disabledAt === null && (types === null || types.includes(type));
 
 /** Each webhook costs a row for each event, and sockets. */
-export const MOST_WEBHOOKS = 20;
+export const MAX_WEBHOOKS = 20;
 /** The most deliveries of one webhook, with those that were given up. A webhook with so many is disabled if it accepts none, and with twice as many at once. */
-export const MOST_DELIVERIES = 100_000;
+export const MAX_DELIVERIES = 100_000;
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;

@@ -18,7 +18,7 @@ import type { Ports, Service } from '../application/service.ts';
 import { authenticateRequest } from '../application/sessions/current-user.ts';
 import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
-import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
+import { endedList, listedSince, MAX_LISTED } from '../domain/ended-session.ts';
 import type { NoticeGroup } from '../domain/event-table.ts';
 import { closingOnFailure, type OpenedParts } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
@@ -167,7 +167,7 @@ const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }
   if (sign === undefined) return null;
   return feedOf({
     read: async () => {
-      const ended = await listEnded(records, listedSince(clock.now(), jwtAccessExpiresIn), MOST_LISTED + 1);
+      const ended = await listEnded(records, listedSince(clock.now(), jwtAccessExpiresIn), MAX_LISTED + 1);
       return { list: endedList(ended, jwtAccessExpiresIn), ids: ended.map(({ id }) => id) };
     },
     sign: (list) => sign(list, clock.now()),

@@ -1,7 +1,7 @@
 /** Rounds that are always run. */
 const ROUNDS = 3;
 /** Rounds after which the instances are taken not to come closer: one is always ahead of the other. */
-const MOST_ROUNDS = 40;
+const MAX_ROUNDS = 40;
 /** How often one has to overtake the other, so that they have certainly worked on the same things at the same time. */
 const ENOUGH = 20;
 
@@ -14,7 +14,7 @@ const overtakings = (winners: readonly boolean[]): number =>
  */
 export const untilClose = async (round: () => Promise<readonly boolean[]>): Promise<void> => {
   let close = 0;
-  for (let count = 0; count < MOST_ROUNDS; count += 1) {
+  for (let count = 0; count < MAX_ROUNDS; count += 1) {
     if (count >= ROUNDS && close >= ENOUGH) return;
     close += overtakings(await round());
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endedList, listedSince, listMatcher, MOST_LISTED } from '../../src/domain/ended-session.ts';
+import { endedList, listedSince, listMatcher, MAX_LISTED } from '../../src/domain/ended-session.ts';
 import type { EndedTokens } from '../../src/domain/event.ts';
 import { anEnded, NOW } from '../support/builders.ts';
 
@@ -22,7 +22,7 @@ describe('the list of what has ended', () => {
   });
 
   const everybody = (at: number): EndedTokens => anEnded({ at, sessionId: null, reason: 'operator' });
-  const many = Array.from({ length: MOST_LISTED }, (_, at) => anEnded({ at: NOW + MINUTE - at }));
+  const many = Array.from({ length: MAX_LISTED }, (_, at) => anEnded({ at: NOW + MINUTE - at }));
   it.each([
     ['the sessions of all were ended', [anEnded(), everybody(NOW + 1_000), everybody(NOW)], SECOND + 1],
     ['more ended than are listed one by one', [...many, anEnded({ at: NOW + 5_000 }), anEnded()], SECOND + 5],
@@ -31,7 +31,7 @@ describe('the list of what has ended', () => {
   ])('refuses all tokens that were issued until then, when %s', (_when, ended, before) => {
     const list = endedList(ended, MINUTE);
     expect(list.before).toBe(before);
-    expect(list.sessions.length).toBeLessThanOrEqual(MOST_LISTED);
+    expect(list.sessions.length).toBeLessThanOrEqual(MAX_LISTED);
   });
 
   it('goes back a minute more than a token lives, in whole minutes', () => {

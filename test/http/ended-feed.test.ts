@@ -5,7 +5,7 @@ import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 const NEVER = new AbortController().signal;
 const MINUTES = 600_000;
-const MOST_OF_CLIENT = 100;
+const MAX_OF_CLIENT = 100;
 const MOST = 1_000;
 
 /** A list that does not change, whose callers have it. */
@@ -58,11 +58,11 @@ describe('who waits for the list of ended sessions', () => {
 
   it('is answered at once beyond a number for each address, and beyond one for all', async () => {
     const { feed, wait, waiting } = setUp();
-    const fill = (client: string) => Array.from({ length: MOST_OF_CLIENT }, () => wait(client));
+    const fill = (client: string) => Array.from({ length: MAX_OF_CLIENT }, () => wait(client));
     const held = fill('0');
-    await waiting(MOST_OF_CLIENT);
+    await waiting(MAX_OF_CLIENT);
     await wait('0');
-    for (let client = 1; client < MOST / MOST_OF_CLIENT; client += 1) held.push(...fill(`${client}`));
+    for (let client = 1; client < MOST / MAX_OF_CLIENT; client += 1) held.push(...fill(`${client}`));
     await waiting(MOST);
     await wait('another');
     feed.stop();

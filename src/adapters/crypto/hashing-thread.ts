@@ -1,5 +1,5 @@
 import bcrypt from 'bcrypt';
-import type { PasswordHash } from '../../domain/password.ts';
+import type { HashScheme } from '../../domain/password.ts';
 import { argon2idHash } from './argon2id.ts';
 import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
@@ -7,7 +7,7 @@ import { readHash } from './foreign/read-hash.ts';
 
 /** A task of a hashing thread: to hash a password, or to compare it with a hash of this service or of another system. */
 export type HashingTask =
-  | { readonly password: string; readonly scheme: PasswordHash; readonly cost: number }
+  | { readonly password: string; readonly scheme: HashScheme; readonly cost: number }
   | {
       readonly password: string;
       /** The stored hash; `null` if there is no such account. */

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import bcrypt from 'bcrypt';
 import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
-import { isHashable, PASSWORD_MAX_BYTES, type PasswordHash } from '../../domain/password.ts';
+import { type HashScheme, isHashable, PASSWORD_MAX_BYTES } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
 import { innerSpan, leafSpan } from '../tracing/spans.ts';
 import { ARGON2ID_DUMMY, isOwnArgon2id } from './argon2id.ts';
@@ -12,7 +12,7 @@ import type { HashingTask } from './hashing-thread.ts';
 
 export type HasherOptions = {
   /** Default: `bcrypt`, as SPEC "Password handling" says. `argon2id` needs Node 24.7. */
-  readonly scheme?: PasswordHash;
+  readonly scheme?: HashScheme;
   /** The binary logarithm of the number of rounds of bcrypt. SPEC "Password handling": 10. */
   readonly cost?: number;
   /** Milliseconds that a task may wait in the queue. */

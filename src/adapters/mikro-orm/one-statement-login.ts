@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { PlainLogin, SessionRepository } from '../../application/ports/session-repository.ts';
-import { MOST_EVENTS } from '../../application/storage/events.ts';
+import { MAX_EVENTS } from '../../application/storage/events.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { SESSIONS_PER_USER } from '../../domain/session.ts';
 import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/storage.ts';
@@ -79,7 +79,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
         select id from ${sql.table(users.name)} where id = ${userId} and ${sql.join(unchanged, sql` and `)}
           and not exists (select from ${sql.table(tables('webhooks').name)})
           and not exists (select ${fromUserRows(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
-          and not exists (select ${fromUserRows(events)} offset ${sql.lit(MOST_EVENTS - 1)})
+          and not exists (select ${fromUserRows(events)} offset ${sql.lit(MAX_EVENTS - 1)})
           and (not cast(${isWatched} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
             (select coalesce(sum(count), 0) ${fromUserRows(events)} and kind = 'login-refused' and at >= ${since}))
         for no key update skip locked),

@@ -173,7 +173,7 @@ const runsOutsideTransaction = ({ kind }: SchemaContext, { upOutsideTransaction:
 /** In one process at a time. The others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
 const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
-  const dueIn = async (db: Sql) => {
+  const dueMigrations = async (db: Sql) => {
     const { pending } = await schemaState({ ...opened, db });
     return migrations.filter(
       (migration) => pending.includes(migration.name) && runsOutsideTransaction(opened, migration),
@@ -188,7 +188,7 @@ const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => 
       // A pool of its own, since `opened.db` may have only the one connection that this transaction uses.
       const { db } = await kind.connect();
       try {
-        for (const { name, upOutsideTransaction: apart } of await dueIn(db)) {
+        for (const { name, upOutsideTransaction: apart } of await dueMigrations(db)) {
           await apart?.(sendTo(db), prefix);
           await recordApplied(db, prefix, [name]);
         }
@@ -196,7 +196,7 @@ const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => 
         await db.destroy();
       }
     });
-  while ((await dueIn(opened.db)).length > 0) await applyLocked();
+  while ((await dueMigrations(opened.db)).length > 0) await applyLocked();
 };
 
 const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>

@@ -75,12 +75,12 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
 /** Records of the tables of the application only, under the names by which it has declared them. */
 export const ownRecords = (records: Records): OwnRecords => {
   // The casts: only the caller knows the types of the rows.
-  const at = (name: string) => ownName(name) as TableName;
+  const tableName = (name: string) => ownName(name) as TableName;
   return {
-    insert: (table, row) => records.insert(at(table), row as never),
-    list: (table, query) => records.list(at(table), query as never) as never,
-    replace: (table, before, after) => records.replace(at(table), before as never, after as never),
-    remove: (table, rows) => records.remove(at(table), rows as never) as never,
-    lock: (table, key) => records.lock(at(table), key as never) as never,
+    insert: (table, row) => records.insert(tableName(table), row as never),
+    list: (table, query) => records.list(tableName(table), query as never) as never,
+    replace: (table, before, after) => records.replace(tableName(table), before as never, after as never),
+    remove: (table, rows) => records.remove(tableName(table), rows as never) as never,
+    lock: (table, key) => records.lock(tableName(table), key as never) as never,
   };
 };

@@ -145,7 +145,7 @@ type OperatorsQuery = {
 };
 
 /** The most events that are read for a page of one kind. */
-const MOST_READ = 10_000;
+const MAX_READ = 10_000;
 
 /** A page of the events of all users, the latest first. */
 export const listAllEvents =
@@ -159,7 +159,7 @@ export const listAllEvents =
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
-        maxRows: kind === undefined ? undefined : MOST_READ,
+        maxRows: kind === undefined ? undefined : MAX_READ,
       },
       { after: before, limit },
     );

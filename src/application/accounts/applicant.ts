@@ -4,12 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import { scopesOf } from '../../domain/operator.ts';
 import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
-import {
-  assertMayRegister,
-  INVITATION_LIFETIME,
-  INVITATIONS_AT_MOST,
-  type Invitation,
-} from '../../domain/registration.ts';
+import { assertMayRegister, INVITATION_LIFETIME, type Invitation, MAX_INVITATIONS } from '../../domain/registration.ts';
 import { preferredLocale } from '../../domain/text.ts';
 import { canonicalEmail, derivedUsernames, isClaimable, newUser, type User } from '../../domain/user.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -56,8 +51,8 @@ export const invite =
       const holder = await stores.users.findByEmail(email);
       if (holder !== null && !isClaimable(holder)) return 'registered';
       const isNew = (await findInvitation(stores.records, { email }, createdAt)) === null;
-      const open = isNew ? await listInvitations(stores.records, createdAt, INVITATIONS_AT_MOST) : [];
-      if (open.length >= INVITATIONS_AT_MOST) return 'too-many';
+      const open = isNew ? await listInvitations(stores.records, createdAt, MAX_INVITATIONS) : [];
+      if (open.length >= MAX_INVITATIONS) return 'too-many';
       const expiresAt = createdAt + INVITATION_LIFETIME;
       const tokenHash = secrets.hashOf(secrets.random());
       const invitation = { id: ids.next(), email, tokenHash, attributes, createdAt, expiresAt };

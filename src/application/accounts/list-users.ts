@@ -20,7 +20,7 @@ export const USER_FILTER = new RegExp(
 );
 
 /** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
-const [MOST_ROWS, MOST_USERS] = [10_000, 1_000];
+const [MAX_ROWS, MAX_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {
   /** A filter of `USER_FILTER`. Default: all users. */
@@ -42,7 +42,7 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
       read: (after, limit) => readUsers(deps, { contains, newestFirst, after, limit }),
       placeOf: ({ id }) => id,
       itemOf: (user) => (only === null || STATES[only]?.(user) ? user : null),
-      maxRows: only === null ? undefined : MOST_ROWS,
+      maxRows: only === null ? undefined : MAX_ROWS,
     },
     query,
   );
@@ -69,7 +69,7 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
         }),
       placeOf: ({ id }) => id,
       itemOf: ({ userId }) => (isFirstTime(seen, userId) ? matchingUser(deps, userId, query.contains) : null),
-      maxRows: query.contains === null ? undefined : MOST_USERS,
+      maxRows: query.contains === null ? undefined : MAX_USERS,
     },
     query,
   );
@@ -86,7 +86,7 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
       placeOf,
       itemOf: ({ kind, userId }) =>
         kind === 'logged-in' && isFirstTime(seen, userId) ? matchingUser(deps, userId, query.contains) : null,
-      maxRows: query.contains === null ? MOST_ROWS : MOST_USERS,
+      maxRows: query.contains === null ? MAX_ROWS : MAX_USERS,
     },
     query,
   );

@@ -30,7 +30,7 @@ export const endEverySession = (deps: Core) => async (origin: Origin, note: stri
 
 /** Locks the earliest mass ending that is not done, so that the steps of several instances take turns. */
 const nextEnding = (records: Records): Promise<MassEnding | null> =>
-  // If another instance has just finished the first one, there may be a next one.
+  // If another instance has just removed the first ending, the next one is locked instead.
   untilDone(async () => {
     const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
     if (first === undefined) return null;
@@ -62,7 +62,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });
     else {
-      // `''` is before all ids: devices may be left where no session was found.
+      // Without any session, remembered devices may still be left. `''` comes before all ids.
       const next = sessions.at(-1)?.id ?? cursor ?? '';
       await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
     }

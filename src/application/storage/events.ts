@@ -20,7 +20,7 @@ type Row = Tables['events'];
 type HashDeps = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
 /** If a user has more events, those beyond `EVENTS_KEPT` are removed. It is greater than `EVENTS_KEPT`, so that most further events need no removal. */
-export const MOST_EVENTS = EVENTS_KEPT + 100;
+export const MAX_EVENTS = EVENTS_KEPT + 100;
 
 /** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
 const deviceHash = ({ secrets }: HashDeps, { userAgent, address }: Device): string =>
@@ -57,7 +57,7 @@ const storeEventsOf = async (records: Records, userId: string, rows: readonly Ro
   for (const row of rows) {
     const [last, isNew] = await inOrder(
       records,
-      () => records.list('events', { equal: { userId }, skip: MOST_EVENTS - 1, limit: 1 }),
+      () => records.list('events', { equal: { userId }, skip: MAX_EVENTS - 1, limit: 1 }),
       () => storeEvent(records, row),
     );
     isSurplus ||= isNew && last.length > 0;

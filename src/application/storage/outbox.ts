@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts';
 export const REQUESTS_WAITING = 1_000;
 /** How many waiting requests may come from one network, so that it cannot crowd out other networks. */
 export const REQUESTS_PER_NETWORK = 100;
-const COUNTED_AT_MOST = 2_000;
+const MAX_COUNTED = 2_000;
 
 type Row = Tables['outbox'];
 
@@ -108,9 +108,9 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 
-/** How many messages wait, up to `COUNTED_AT_MOST`, and since when the oldest one waits. */
+/** How many messages wait, up to `MAX_COUNTED`, and since when the oldest one waits. */
 export const waitingMessages = async (records: Records) => {
-  const oldest = await records.list('outbox', { order: ['id'], limit: COUNTED_AT_MOST });
+  const oldest = await records.list('outbox', { order: ['id'], limit: MAX_COUNTED });
   return { count: oldest.length, since: oldest[0]?.createdAt ?? null };
 };
 

@@ -5,11 +5,11 @@ import { type Equal, type Query, type Records, type Stored, type Stores, violate
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
 /** How many times a change is tried again after another one of the same row. */
-const MOST_TRIES = 200;
+const MAX_TRIES = 200;
 
 /** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */
 export const untilDone = async <Result>(attempt: () => Promise<Result | undefined>): Promise<Result> => {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const result = await attempt();
     if (result !== undefined) return result;
   }

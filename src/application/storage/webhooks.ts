@@ -10,7 +10,7 @@ type Row = Stored<'deliveries'>;
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH = 500;
-export const COUNTED_AT_MOST = 1_000;
+export const MAX_COUNTED = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
   omit(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
@@ -176,12 +176,12 @@ export const replayWebhook =
     }
   };
 
-const LISTED_AT_MOST = 5;
+const MAX_LISTED = 5;
 
 /** How many deliveries of a webhook wait and how many were given up, among a thousand at most, and some of the failed ones. */
 export const undelivered = async (records: Records, webhookId: string) => {
-  const rows = await records.list('deliveries', { equal: { webhookId }, limit: COUNTED_AT_MOST });
-  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, LISTED_AT_MOST);
+  const rows = await records.list('deliveries', { equal: { webhookId }, limit: MAX_COUNTED });
+  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, MAX_LISTED);
   const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
   return {
     ...{ waiting, givenUp: rows.length - waiting },
@@ -197,7 +197,7 @@ export const hasDeliveries = async (records: Records, webhookId: string, count: 
 
 /** How many deliveries wait, up to a thousand, and since when the oldest one waits. */
 export const waitingDeliveries = async (records: Records) => {
-  const oldest = { equal: { isWaiting: true }, order: ['createdAt'], limit: COUNTED_AT_MOST } as const;
+  const oldest = { equal: { isWaiting: true }, order: ['createdAt'], limit: MAX_COUNTED } as const;
   const rows = await records.list('deliveries', oldest);
   return { count: rows.length, since: rows[0]?.createdAt ?? null };
 };

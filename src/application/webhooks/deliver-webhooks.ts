@@ -1,4 +1,4 @@
-import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDelay } from '../../domain/webhook.ts';
+import { type Delivery, MAX_DELIVERIES, messageOf, type Webhook, webhookRetryDelay } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Report } from '../report.ts';
@@ -31,9 +31,9 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
-      if (!(await webhooks.hasDeliveries(records, id, MOST_DELIVERIES))) continue;
+      if (!(await webhooks.hasDeliveries(records, id, MAX_DELIVERIES))) continue;
       // A receiver that works again gets time to accept its deliveries.
-      if (before.has(id) || (await webhooks.hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
+      if (before.has(id) || (await webhooks.hasDeliveries(records, id, 2 * MAX_DELIVERIES)))
         await disable(deps, { webhookId: id });
       else if (senders.has(id)) stuck.add(id);
     }

@@ -3,7 +3,7 @@ import { allowedAddresses, RefusedAddress } from '../../adapters/hooks/addresses
 import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
 import { changeWebhook, deleteWebhook, listWebhooks, replayWebhook } from '../../application/storage/webhooks.ts';
 import type { WebhookType } from '../../domain/event.ts';
-import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook } from '../../domain/webhook.ts';
+import { MAX_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { optionsIn } from '../config/formats.ts';
 import { pageUrl } from '../config/urls.ts';
@@ -72,8 +72,8 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
   opening(env, async ({ records, ids, clock }, config) => {
     const types = typesIn(options.types);
     const url = await urlIn(given, config);
-    if ((await listWebhooks(records)).length >= MOST_WEBHOOKS)
-      throw new CommandError('too-many', `There are ${MOST_WEBHOOKS} webhooks already.`, 1);
+    if ((await listWebhooks(records)).length >= MAX_WEBHOOKS)
+      throw new CommandError('too-many', `There are ${MAX_WEBHOOKS} webhooks already.`, 1);
     const identity = { id: ids.next(), hasSecret: options['with-secret'] };
     const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), identity, 1);
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };

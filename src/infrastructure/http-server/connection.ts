@@ -87,7 +87,7 @@ export class Connection {
 const untilClosed = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => response.once('close', resolve));
 
-/** Far below 2000: Node.js drops further headers silently. */
+/** Far below 2,000: of more headers, Node.js silently drops the rest. */
 export const MAX_HEADERS = 100;
 /** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
 const HOST_HEADER = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;

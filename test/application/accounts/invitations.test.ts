@@ -5,7 +5,7 @@ import { invite, revokeInvitation } from '../../../src/application/accounts/appl
 import { findInvitation, listInvitations } from '../../../src/application/storage/credentials.ts';
 import { eventsOf, takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import type { Stored } from '../../../src/application/storage/records.ts';
-import { INVITATIONS_AT_MOST } from '../../../src/domain/registration.ts';
+import { MAX_INVITATIONS } from '../../../src/domain/registration.ts';
 import { DUPLICATE, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';
@@ -139,7 +139,7 @@ describe('an invitation', () => {
     expect(await give()).toBe('registered');
     const records = memoryRecords();
     const full = application(storageOver(records));
-    for (let at = 1; at < INVITATIONS_AT_MOST; at += 1) {
+    for (let at = 1; at < MAX_INVITATIONS; at += 1) {
       const row = anInvitation({ expiresAt: full.clock.now() + DAY });
       await records.insert('invitations', row);
     }

@@ -3,7 +3,7 @@ import type { PageFacts } from '../forms/page-facts.ts';
 
 export type Requirement = 'required' | 'optional' | 'left-out' | 'typed';
 
-/** A form of a page. Without a default, an absent member means no. @template Name the names of the pages */
+/** A form of a page. An absent member means no, unless its comment has a default. @template Name the names of the pages */
 export type FormRow<Name extends string = string> = {
   /** The name of the route that the form submits to. */
   readonly submits: string;

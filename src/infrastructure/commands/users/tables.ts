@@ -2,7 +2,7 @@ import { type AccountData, type EventData, userData } from '../../../application
 import { listUsers } from '../../../application/accounts/list-users.ts';
 import { listInvitations } from '../../../application/storage/credentials.ts';
 import { countUsers } from '../../../application/storage/rows.ts';
-import { INVITATIONS_AT_MOST } from '../../../domain/registration.ts';
+import { MAX_INVITATIONS } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
@@ -135,7 +135,7 @@ export const listActions = (opening: WithAccounts): Readonly<Record<string, Acti
     does: 'the invitations that were neither used nor have expired',
     run: ({ env }) =>
       opening(env, async (accounts) => {
-        const open = await listInvitations(accounts.records, accounts.clock.now(), INVITATIONS_AT_MOST);
+        const open = await listInvitations(accounts.records, accounts.clock.now(), MAX_INVITATIONS);
         const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
         const text = open.length === 0 ? 'No invitations.\n' : table(invitations, INVITATION);
         return { json: { invitations }, text };

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { COUNTED_AT_MOST } from '../../../../application/storage/webhooks.ts';
+import { MAX_COUNTED } from '../../../../application/storage/webhooks.ts';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { User } from '../../../../domain/user.ts';
@@ -116,7 +116,7 @@ type Webhook = v.InferInput<typeof WebhookJson>;
 
 export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: readonly Webhook[] }): string => {
   const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html => {
-    const more = waiting + givenUp < COUNTED_AT_MOST ? '' : '+';
+    const more = waiting + givenUp < MAX_COUNTED ? '' : '+';
     return html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)}${more} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)}${more} given up`)}`}`;
   };
   return officePage(view, {

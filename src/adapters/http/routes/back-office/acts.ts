@@ -5,7 +5,7 @@ import * as operate from '../../../../application/accounts/operate-accounts.ts';
 import { endEverySession } from '../../../../application/sessions/purge.ts';
 import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
-import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
+import { assertMayRegister, MAX_INVITATIONS } from '../../../../domain/registration.ts';
 import { InvitationJson } from '../../../json/back-office.ts';
 import { AddressBody, Email, Id, Locale, Timestamp, Username } from '../../../json/fields.ts';
 import { USERNAME } from '../../pages/office/view.ts';
@@ -28,7 +28,7 @@ export const ACTS = {
       const invitation = await invite(deps)({ email, attributes, locale }, origin);
       if (invitation === 'registered') throw duplicateUser('email');
       if (invitation !== 'too-many') return invitation;
-      const message = `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`;
+      const message = `There are ${MAX_INVITATIONS} invitations. Revoke some first.`;
       throw new AppError('AUTH_REGISTRATION_REFUSED', { message });
     },
     form: {

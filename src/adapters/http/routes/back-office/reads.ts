@@ -9,7 +9,7 @@ import type { Stores } from '../../../../application/storage/records.ts';
 import { countUsers } from '../../../../application/storage/rows.ts';
 import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
 import { EVENT_KINDS } from '../../../../domain/event.ts';
-import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
+import { MAX_INVITATIONS } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { DEFAULT_LIMIT, Limit, nullableTimes, numbers, Timestamp, texts } from '../../../json/fields.ts';
@@ -134,7 +134,7 @@ export const READS = {
     data: v.object({ invitations: v.array(InvitationJson) }),
     requires: 'mail',
     execute: async ({ records, clock }) => ({
-      invitations: await listInvitations(records, clock.now(), INVITATIONS_AT_MOST),
+      invitations: await listInvitations(records, clock.now(), MAX_INVITATIONS),
     }),
     page: { path: '/office/invitations', name: 'Invitations', render: invitationsPage },
   }),

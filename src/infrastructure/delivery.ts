@@ -75,7 +75,7 @@ const warnOfOtherKeys = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): Se
 const CANNOT_SIGN =
   'this instance cannot sign for a webhook, since its HOOK_PRIVATE_KEY is not that of the command that added it: its events wait for an instance with that key';
 
-const WEBHOOK = { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' };
+const WEBHOOK_LINES = { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' };
 
 /** Logs the outcome of each attempt, without URLs and bodies. While a receiver is down, only the first failure is a warning. */
 export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
@@ -84,7 +84,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
     const line = {
       webhook: { id: webhookId, event: event?.id, type: event?.type, userId, sequence, attempts, status },
     };
-    const outage = failing.get(webhookId) ?? outageLog(logger, WEBHOOK);
+    const outage = failing.get(webhookId) ?? outageLog(logger, WEBHOOK_LINES);
     failing.set(webhookId, outage);
     if (outcome === 'disabled')
       logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
@@ -93,7 +93,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
       outage.succeeded(line);
       logger.debug(line, 'an event was delivered to a webhook');
     } else {
-      if (outage.isOut()) logger.debug({ ...line, err }, WEBHOOK.unavailable);
+      if (outage.isOut()) logger.debug({ ...line, err }, WEBHOOK_LINES.unavailable);
       outage.failed(err, line);
     }
   };
@@ -153,18 +153,18 @@ export const mailDelivery = (
   };
 };
 
-const MAIL = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
+const MAIL_LINES = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
 
 /** Logs the outcome of each attempt, without addresses. During an outage, only the first failure is a warning. */
 export const logOfMail = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
-  const outage = outageLog(logger, MAIL);
+  const outage = outageLog(logger, MAIL_LINES);
   return (...[outcome, { id, kind, userId, attempts }, err]: Reports['mail']): void => {
     const message = { message: { id, kind, userId, attempts } };
     if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
     else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
     else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
     else if (outcome === 'failed') {
-      if (outage.isOut()) logger.debug({ ...message, err }, MAIL.unavailable);
+      if (outage.isOut()) logger.debug({ ...message, err }, MAIL_LINES.unavailable);
       outage.failed(err, message);
     } else {
       outage.succeeded();

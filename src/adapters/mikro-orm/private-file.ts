@@ -5,7 +5,7 @@ import { memberOf } from './dialects.ts';
 /** SQLite makes files beside a database, named by the name of the database and one of these suffixes, and with the mode of the database. */
 export const SQLITE_FILE_SUFFIXES = ['-wal', '-shm', '-journal'];
 export const GROUP_AND_OTHERS = 0o077;
-const OTHERS = 0o007;
+const BITS_OF_OTHERS = 0o007;
 
 /**
  * Creates the file of a database if necessary, and restricts it, with the files that SQLite keeps beside it, to its owner.
@@ -31,7 +31,7 @@ export const isPublicAfterRestricting = (path: string): boolean => {
   // The file may be missing: SQLite removes the files beside a database, also in another process.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrictToOwner(path);
   const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  return (mode & OTHERS) !== 0;
+  return (mode & BITS_OF_OTHERS) !== 0;
 };
 
 /** Takes the permissions of group and others from a file. Ignores failures, since the callers check the mode afterwards. */

@@ -8,7 +8,7 @@ const URLS = {
   authorization_endpoint: 'https://github.com/login/oauth/authorize',
   token_endpoint: 'https://github.com/login/oauth/access_token',
 };
-const API = 'https://api.github.com';
+const API_URL = 'https://api.github.com';
 
 /** Of GitHub's user, only `id` identifies the account: the user can change the login, and then another user can take it. */
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
@@ -43,7 +43,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
   configuration[client.customFetch] = fetchFromGitHub;
   const get = async (accessToken: string, path: string): Promise<unknown> => {
     const headers = new Headers({ accept: 'application/vnd.github+json' });
-    const url = new URL(API + path);
+    const url = new URL(API_URL + path);
     const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
     if (!response.ok) throw requestError(response);
     return response.json();

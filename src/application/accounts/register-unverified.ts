@@ -105,7 +105,7 @@ const forgetMistypedAddress = async (deps: Service, stores: Stores, before: User
 };
 
 const MAILS_PER_PERIOD = 5;
-const PERIOD = 86_400_000;
+const REFUSAL_PERIOD = 86_400_000;
 
 /**
  * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so
@@ -116,7 +116,7 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isPasswordHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
-  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - PERIOD);
+  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - REFUSAL_PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);

@@ -33,13 +33,13 @@ const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: P
 export const deviceUnproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
 /** The error for a proof by the right key: the client can sign another one. */
 const proofExpired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
-const UNTIMELY = 'the time of the proof is more than a minute off';
+const UNTIMELY_REASON = 'the time of the proof is more than a minute off';
 
 export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
   if (!outcome.ok)
-    throw outcome.reason === 'untimely' ? proofExpired(UNTIMELY) : deviceUnproven('the proof is not valid');
+    throw outcome.reason === 'untimely' ? proofExpired(UNTIMELY_REASON) : deviceUnproven('the proof is not valid');
   return outcome.proof;
 };
 
@@ -68,7 +68,7 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
     refusal: ({ deviceKey }: Pick<DeviceKeys, 'deviceKey'>) => {
       if (proof !== null && proof.key === deviceKey) return proofExpired('the proof was used, or may have been');
       if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
-        return proofExpired(UNTIMELY);
+        return proofExpired(UNTIMELY_REASON);
       return deviceUnproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };

@@ -7,13 +7,13 @@ import { configuration, mail, pages, templates } from './doctor/settings.ts';
 import { cookie, device, proxy } from './doctor/site.ts';
 import { database, redis } from './doctor/stores.ts';
 
-const COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
-const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
+const COOKIE_VARIABLES = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
+const ORIGIN_VARIABLES = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
 
 export const CHECKS: readonly Check[] = [
   { name: 'configuration', title: 'Configuration', run: configuration, reads: [] },
   { name: 'keys', title: 'Keys', run: keys, reads: ['DATA_DIR'] },
-  { name: 'cookie', title: 'Cookie', run: cookie, reads: ['BASE_URL', ...ORIGINS, ...COOKIE] },
+  { name: 'cookie', title: 'Cookie', run: cookie, reads: ['BASE_URL', ...ORIGIN_VARIABLES, ...COOKIE_VARIABLES] },
   { name: 'device', title: 'Device', run: device, reads: ['BASE_URL', 'DEVICE_BINDING', 'JWT_REFRESH_COOKIE_SECURE'] },
   { name: 'proxy', title: 'Proxy', run: proxy, reads: ['BASE_URL', 'TRUST_PROXY'] },
   { name: 'database', title: 'Database', run: database, reads: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },

@@ -6,7 +6,7 @@ import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
 
-const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
+const HOOKS: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
  * The hooks of the configuration and of the caller. Their calls are limited, counted and logged.
@@ -47,7 +47,7 @@ export const openHooks = async (
 /** Checks the names and values of hooks for callers in JavaScript: with a misspelt `beforeRegister`, everybody could register. */
 const assertHooks = (hooks: Hooks): void => {
   for (const [name, hook] of Object.entries(hooks)) {
-    if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);
+    if (!Object.hasOwn(HOOKS, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(HOOKS).join(', ')}`);
     if (hook !== undefined && typeof hook !== 'function') throw new Error(`hooks: ${name} has to be a function`);
   }
 };

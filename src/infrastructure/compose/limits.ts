@@ -19,7 +19,7 @@ export type Limits = {
   readonly isRedisUp: (() => Promise<boolean>) | null;
 };
 
-const REDIS = {
+const REDIS_LINES = {
   unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
@@ -38,7 +38,7 @@ export const openLimits = async (
   const { redisUrl } = config;
   const own = memoryCounts();
   if (shared !== undefined) {
-    const counts = sharedCounts({ shared, own }, logger, REDIS, onFallback);
+    const counts = sharedCounts({ shared, own }, logger, REDIS_LINES, onFallback);
     return { counts, checks: [], mode: () => (counts.isDegraded() ? 'degraded' : 'shared'), isRedisUp: null };
   }
   if (redisUrl === null)
@@ -51,7 +51,7 @@ export const openLimits = async (
   const { check, evicts } = watchRedis(redis, logger);
   // This check logs at the start if Redis evicts keys.
   await check.ping().catch(() => undefined);
-  const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS, onFallback);
+  const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS_LINES, onFallback);
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));
   const hashOf = keyedHash(refresh.privateKey);
   return {

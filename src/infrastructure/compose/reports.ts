@@ -87,7 +87,7 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
   };
 };
 
-const OUTAGE = {
+const OUTAGE_LINES = {
   unavailable: 'spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT, and are lost',
   available: 'spans can be sent again',
 };
@@ -103,7 +103,7 @@ export const openTracing = async (
 ): Promise<() => Promise<void>> => {
   if (endpoint === null) return async () => undefined;
   const { openTelemetry } = await import('../../adapters/tracing/open-telemetry.ts');
-  const outage = outageLog(logger, OUTAGE);
+  const outage = outageLog(logger, OUTAGE_LINES);
   const recorder = await openTelemetry({
     ...settings,
     ...{ endpoint, version: VERSION, onLost },

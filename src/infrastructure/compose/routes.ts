@@ -183,8 +183,8 @@ const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
 /** Reads a file of the browser client, built by `npm run client` (ADR 0023). */
 const readClient = (file: string) => readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
 
-const CONSOLE = new URL('../../../console/page/', import.meta.url);
-const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
+const CONSOLE_DIRECTORY = new URL('../../../console/page/', import.meta.url);
+const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE_DIRECTORY), 'utf8');
 
 /** The files of the console, read for each request (ADR 0024). The lifetime is written into the page, which cannot read the HttpOnly cookie. */
 const consoleFiles = ({ jwtRefreshExpiresIn, refreshCookie }: Config): ConsoleFiles => ({

@@ -90,7 +90,7 @@ function* userIn(
 
 /** The note on a user who has a second factor in the other system, and none here. */
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
-const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
+const DISABLED_NOTE = 'Is blocked or disabled there, so the account is disabled.';
 
 const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPart[]) => {
   const parts = found.map(({ part }) => part);
@@ -100,7 +100,7 @@ const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPa
       return [name, typeof from === 'string' ? read(row[from]) : from?.(row)];
     }),
   );
-  const all = [...(linked?.(row) ?? []), user.disabled === true ? { notes: [DISABLED] } : {}, ...parts];
+  const all = [...(linked?.(row) ?? []), user.disabled === true ? { notes: [DISABLED_NOTE] } : {}, ...parts];
   const factors = all.flatMap((each) => each.factors ?? []);
   const notes = new Set(all.flatMap((each) => each.notes ?? []));
   if (factors.length > 0) notes.delete(WITHOUT_FACTOR);

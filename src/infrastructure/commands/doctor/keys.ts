@@ -139,8 +139,8 @@ const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> =>
 };
 
 /** The bits of a mode that allow everybody, or the group, to read a file or to enter a directory. */
-const READ = { everybody: 0o004, group: 0o040 };
-const ENTER = { everybody: 0o001, group: 0o010 };
+const READ_BITS = { everybody: 0o004, group: 0o040 };
+const ENTER_BITS = { everybody: 0o001, group: 0o010 };
 
 /** Who can read a path. `unknown`: this user may not find that out. `null`: there is no such file. */
 const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
@@ -150,10 +150,10 @@ const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' 
     // Windows has no modes of files.
     if (process.geteuid === undefined) return 'unknown';
     const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
-    const needed = stats.isDirectory() ? ENTER : READ;
-    if ((stats.mode & needed.everybody) !== 0 && way.every((mode) => (mode & ENTER.everybody) !== 0))
+    const needed = stats.isDirectory() ? ENTER_BITS : READ_BITS;
+    if ((stats.mode & needed.everybody) !== 0 && way.every((mode) => (mode & ENTER_BITS.everybody) !== 0))
       return 'everybody';
-    const groupEnters = way.every((mode) => (mode & (ENTER.everybody | ENTER.group)) !== 0);
+    const groupEnters = way.every((mode) => (mode & (ENTER_BITS.everybody | ENTER_BITS.group)) !== 0);
     return groupEnters && (stats.mode & needed.group) !== 0 ? 'group' : 'owner';
   } catch (error) {
     const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;

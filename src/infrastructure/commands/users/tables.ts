@@ -40,14 +40,14 @@ const withState = (user: UserData) => ({
   state: user.disabledAt === null ? 'enabled' : `disabled ${new Date(user.disabledAt).toISOString()}`,
 });
 
-const COLUMNS = { ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' };
+const USER_COLUMNS = { ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' };
 
-export const usersTable = (users: readonly UserData[]): string => table(users.map(withState), COLUMNS);
+export const usersTable = (users: readonly UserData[]): string => table(users.map(withState), USER_COLUMNS);
 
 const INVITATION = { ID: 'id', EMAIL: 'email', INVITED: 'createdAt', EXPIRES: 'expiresAt', ATTRIBUTES: 'attributes' };
 
-const EVENT = { TIME: 'at', EVENT: 'kind', REASON: 'reason', BY: 'actor', SESSION: 'sessionId' };
-const OF_REQUEST = { ADDRESS: 'address', REQUEST: 'requestId', DEVICE: 'userAgent' };
+const EVENT_COLUMNS = { TIME: 'at', EVENT: 'kind', REASON: 'reason', BY: 'actor', SESSION: 'sessionId' };
+const REQUEST_COLUMNS = { ADDRESS: 'address', REQUEST: 'requestId', DEVICE: 'userAgent' };
 
 export const eventsTable = (events: readonly EventData[]): string => {
   const rows = events.map(({ kind, count, reason, note, ...event }) => ({
@@ -55,10 +55,10 @@ export const eventsTable = (events: readonly EventData[]): string => {
     kind: count > 1 ? `${kind} (${count} times)` : kind,
     reason: note === null ? reason : [reason, note].filter(Boolean).join(': '),
   }));
-  return table(rows, { ...EVENT, ...OF_REQUEST });
+  return table(rows, { ...EVENT_COLUMNS, ...REQUEST_COLUMNS });
 };
 
-const USER: Columns = {
+const USER_DETAILS: Columns = {
   ...{ id: 'id', username: 'username', email: 'email', state: 'state', registered: 'createdAt', updated: 'updatedAt' },
   ...{
     'password changed': 'passwordChangedAt',
@@ -68,15 +68,15 @@ const USER: Columns = {
   ...{ attributes: 'attributes', language: 'locale', 'recovery codes': 'recoveryCodes' },
 };
 
-const USED = { ADDED: 'createdAt', 'LAST USED': 'lastUsedAt' };
-const LISTS = {
+const USE_COLUMNS = { ADDED: 'createdAt', 'LAST USED': 'lastUsedAt' };
+const LIST_COLUMNS = {
   sessions: {
     ...{ SESSION: 'id', OPENED: 'createdAt', 'LAST USED': 'lastUsedAt', ADDRESS: 'address', BOUND: 'binding' },
     DEVICE: 'userAgent',
   },
   rememberedDevices: { 'REMEMBERED DEVICE': 'id', SINCE: 'createdAt', ADDRESS: 'address', DEVICE: 'userAgent' },
-  passkeys: { PASSKEY: 'name', ...USED },
-  identities: { IDENTITY: 'provider', SUBJECT: 'subject', EMAIL: 'email', ...USED },
+  passkeys: { PASSKEY: 'name', ...USE_COLUMNS },
+  identities: { IDENTITY: 'provider', SUBJECT: 'subject', EMAIL: 'email', ...USE_COLUMNS },
   factors: { 'AUTHENTICATOR APP': 'id', ADDED: 'confirmedAt' },
   links: { LINK: 'purpose', EMAIL: 'email', EXPIRES: 'expiresAt' },
   messages: { 'WAITING MAIL': 'kind', TO: 'to', SINCE: 'createdAt', ATTEMPTS: 'attempts' },
@@ -87,9 +87,12 @@ export const accountText = (account: AccountData): string => {
   const fields = Object(withTimes('', { ...withState(user), recoveryCodes: recoveryCodes.left }));
   const lists = { ...account, factors: account.factors.filter(isConfirmed) };
   return [
-    aligned([['FIELD', 'VALUE'], ...Object.entries(USER).map(([title, name]) => [title, cellOf(fields[name])])]),
-    ...(Object.keys(LISTS) as (keyof typeof LISTS)[]).flatMap((name) => {
-      if (lists[name].length > 0) return [table(lists[name], LISTS[name])];
+    aligned([
+      ['FIELD', 'VALUE'],
+      ...Object.entries(USER_DETAILS).map(([title, name]) => [title, cellOf(fields[name])]),
+    ]),
+    ...(Object.keys(LIST_COLUMNS) as (keyof typeof LIST_COLUMNS)[]).flatMap((name) => {
+      if (lists[name].length > 0) return [table(lists[name], LIST_COLUMNS[name])];
       return name === 'sessions' ? ['No sessions.\n'] : [];
     }),
   ].join('\n');

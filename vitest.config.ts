@@ -89,13 +89,7 @@ export default defineConfig({
       }),
       project({ name: 'rest-http', include: OF_STORES, parts: 'real', globalSetup: SERVERS }),
       project({ name: 'rest-pooled', include: BEHIND_POOLER, parts: 'pooled', globalSetup: SERVERS }),
-      project({
-        name: 'rest-browser',
-        include: BROWSER,
-        exclude: WALK,
-        parts: 'embedded',
-        globalSetup: CHROMIUM,
-      }),
+      project({ name: 'rest-browser', include: BROWSER, exclude: WALK, parts: 'embedded', globalSetup: CHROMIUM }),
     ],
     // Time-outs only catch hangs: they leave time for a machine that is busy with something else.
     testTimeout: 300_000,

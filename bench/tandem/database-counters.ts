@@ -16,9 +16,5 @@ export const readCounters = async (url: string): Promise<Counters> => {
     `select (select coalesce(sum(calls), 0) from pg_stat_statements where ${OF_THE_SERVICE}) as statements,
       n_tup_upd as updates, n_tup_hot_upd as hot from pg_stat_user_tables where relname = 'sessions'`,
   );
-  return {
-    statements: Number(row?.statements),
-    updates: Number(row?.updates),
-    hotUpdates: Number(row?.hot),
-  };
+  return { statements: Number(row?.statements), updates: Number(row?.updates), hotUpdates: Number(row?.hot) };
 };

@@ -54,10 +54,7 @@ const actsWith = (send: Send, cookies: string) => {
 /** Two that must not be told apart. The second one is about an account that does not exist, unless it names another act. */
 type Pair = { readonly what: string; readonly first: Act; readonly second?: Act };
 
-type Comparison = {
-  readonly system: System;
-  readonly pairs: (acts: ReturnType<typeof actsWith>) => readonly Pair[];
-};
+type Comparison = { readonly system: System; readonly pairs: (acts: ReturnType<typeof actsWith>) => readonly Pair[] };
 
 const COMPARISONS: readonly Comparison[] = [
   {

@@ -4,10 +4,7 @@ import type { User } from './user.ts';
 /** How users authenticate, and the assurance level that this gives (NIST SP 800-63B-4 §2, RFC 8176). */
 
 /** One authentication of a user. No session is opened or raised without one. */
-export type Authentication = {
-  readonly method: Method;
-  readonly at: number;
-};
+export type Authentication = { readonly method: Method; readonly at: number };
 
 export type Authentications = readonly [Authentication, ...Authentication[]];
 

@@ -2,10 +2,7 @@ import type { Authenticated } from './assurance.ts';
 import { type Device, type DeviceKeys, deviceStatus, type Evidence, withProofIfValid } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
-/**
- * A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2).
- * Times are epoch milliseconds.
- */
+/** A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2). Times are epoch milliseconds. */
 export type Session = {
   /** ULID; the `sid` of every refresh token of the family. */
   readonly id: string;

@@ -5,12 +5,7 @@ import { isLive, type Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
-type RegisteredClaims = {
-  readonly sub: string;
-  readonly iat: number;
-  readonly exp: number;
-  readonly jti: string;
-};
+type RegisteredClaims = { readonly sub: string; readonly iat: number; readonly exp: number; readonly jti: string };
 
 /** SPEC "Access token". The times of the user are epoch milliseconds here, and ISO 8601 in the token. */
 export type AccessClaims = RegisteredClaims & {
@@ -119,10 +114,7 @@ export type ReplayPolicy = {
 };
 
 /** `iat` is in whole seconds, rounded down. */
-type IssuedToken = {
-  readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>;
-  readonly rotation: number;
-};
+type IssuedToken = { readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>; readonly rotation: number };
 
 /** Milliseconds after the rotation of a token in which a replay of the token may be part of a race. */
 const longestWindow = (policy: ReplayPolicy): number =>

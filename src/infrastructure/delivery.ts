@@ -54,10 +54,7 @@ export const webhookDelivery = (
     ...{ send: begin, concurrency: MAX_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
     ...{ abortAttempts: () => stop.abort(), clock, logger, onIdle: isWatched ? update : undefined },
   };
-  return {
-    deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
-    waiting,
-  };
+  return { deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times), waiting };
 };
 
 /** Logs a warning about each webhook for which this instance cannot sign: once, and again after a rotation of the webhook's key. */

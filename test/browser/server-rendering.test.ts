@@ -94,11 +94,7 @@ it.runIf(canBrowse())(
   async () => {
     const site = await openSecureSite();
     const service = await startService(
-      {
-        ...site.env,
-        ACCESS_COOKIE: 'true',
-        ACCESS_COOKIE_DOMAIN: 'example.test',
-      },
+      { ...site.env, ACCESS_COOKIE: 'true', ACCESS_COOKIE_DOMAIN: 'example.test' },
       { hasher },
     );
     site.serve(service.url);

@@ -10,9 +10,7 @@ const { AUTH_CODE_INVALID: WRONG } = TEXTS.errors;
 const wrongCode = (code: string) => code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`);
 
 describe.runIf(CHROMIUM.length > 0)('codes by mail, on the pages for users', () => {
-  const { service, codeFor, pass, visitor, tab } = openUserPages({
-    ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' },
-  });
+  const { service, codeFor, pass, visitor, tab } = openUserPages({ ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' } });
   const sessionsOf = async (id: string) =>
     (await service().ports.sessions.listByUser(id, service().ports.clock.now())).length;
   /** A user who has confirmed the address. */

@@ -708,10 +708,7 @@ describe('an error', () => {
       { [LOGIN]: [() => new Response('<h1>Bad gateway</h1>', { status: 502 })] },
       { origin: BASE_URL },
     );
-    expect(await errorOf(auth.login(ADA))).toMatchObject({
-      code: 'CLIENT_RESPONSE_INVALID',
-      retryable: true,
-    });
+    expect(await errorOf(auth.login(ADA))).toMatchObject({ code: 'CLIENT_RESPONSE_INVALID', retryable: true });
   });
 });
 

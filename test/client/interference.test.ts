@@ -127,10 +127,7 @@ describe('another user who has logged in elsewhere', () => {
   });
 
   it('does not repeat a request that was refused', async () => {
-    const { auth, requests } = await adasPage({
-      [REFRESH]: [renewedAs('ada'), renewedAs('bob')],
-      [API]: [refused],
-    });
+    const { auth, requests } = await adasPage({ [REFRESH]: [renewedAs('ada'), renewedAs('bob')], [API]: [refused] });
     await auth.fetch(`${BASE_URL}${API}`, { method: 'POST', body: 'of ada' });
     expect(bearers(requests)).toEqual([expect.stringMatching(/^Bearer /), null]);
   });

@@ -144,11 +144,13 @@ describe('the resource server, called from a browser', () => {
   const [APP, OTHER] = ['https://app.example.com', 'https://app.example.com.evil.example'];
   const preflight = async (origin: string) => {
     const { http } = await startApi(keySetOf(service), [APP]);
-    return http.options('/').set({
-      Origin: origin,
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'authorization',
-    });
+    return http
+      .options('/')
+      .set({
+        Origin: origin,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization',
+      });
   };
 
   it('answers the preflight of a listed origin, which has no token', async () => {

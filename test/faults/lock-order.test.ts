@@ -56,10 +56,7 @@ const ASSESSING = {
   ...{ jwtRefreshRaceWindow: 10_000, jwtRefreshReplayWindow: 0 },
   deviceBinding: 'enforce' as const,
 };
-const PREPARING = {
-  ...RECORDING,
-  mailContext: MAIL_CONTEXT,
-};
+const PREPARING = { ...RECORDING, mailContext: MAIL_CONTEXT };
 const writing = await loadMailWriter(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;

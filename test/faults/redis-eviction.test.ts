@@ -22,10 +22,7 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
     admin = new Redis(redis.url, { retryStrategy: null });
     admin.on('error', () => undefined);
     metricsPort = await freePort();
-    service = await runInMemory({
-      REDIS_URL: redis.url,
-      METRICS: String(metricsPort),
-    });
+    service = await runInMemory({ REDIS_URL: redis.url, METRICS: String(metricsPort) });
     return () => admin.disconnect();
   });
 

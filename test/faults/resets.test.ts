@@ -29,10 +29,7 @@ const RESETS_OF: readonly Reset[] = [
     bytes: head('POST /auth/login', { Expect: '100-continue', 'Content-Length': '10' }),
     onAnswer: true,
   },
-  {
-    what: 'an unknown expectation',
-    bytes: head('POST /auth/login', { Expect: 'a miracle', 'Content-Length': '10' }),
-  },
+  { what: 'an unknown expectation', bytes: head('POST /auth/login', { Expect: 'a miracle', 'Content-Length': '10' }) },
   { what: 'no HTTP', bytes: 'GARBAGE\r\n\r\n' },
   { what: 'a whole request', bytes: PLAIN },
   { what: 'its response', bytes: PLAIN, onAnswer: true },
@@ -61,10 +58,7 @@ const statusOf = (url: string): Promise<number | Error> =>
 
 const ports: Record<'service' | 'metrics', number> = { service: 0, metrics: 0 };
 ports.metrics = await freePort();
-const service = await runInMemory({
-  METRICS: String(ports.metrics),
-  RATE_LIMITS: 'off',
-});
+const service = await runInMemory({ METRICS: String(ports.metrics), RATE_LIMITS: 'off' });
 ports.service = Number(new URL(service.url).port);
 
 describe('connections that are reset', () => {

@@ -133,11 +133,7 @@ describe('a browser that holds a key', () => {
         ],
       },
       credentials: [
-        {
-          type: 'cookie',
-          name: 'refresh_binding',
-          attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax',
-        },
+        { type: 'cookie', name: 'refresh_binding', attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax' },
       ],
       allowed_refresh_initiators: ['app.example.org', 'www.example.org'],
     });
@@ -148,10 +144,7 @@ describe('a browser that holds a key', () => {
     const { renewed, answer } = await bound(other);
     expect(answer.body).toMatchObject({ refresh_url: '/api/auth/device', scope: { origin: 'https://example.org' } });
     expect(answer.body.credentials[0].attributes).toBe('Path=/api/auth; Secure; HttpOnly; SameSite=None');
-    expect(cookieAttributes(boundCookieIn(renewed))).toMatchObject({
-      Path: '/api/auth',
-      SameSite: 'None',
-    });
+    expect(cookieAttributes(boundCookieIn(renewed))).toMatchObject({ Path: '/api/auth', SameSite: 'None' });
   });
 
   it('binds the session when it renews for the first time, and not before', async () => {

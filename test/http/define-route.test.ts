@@ -91,10 +91,7 @@ describe('the compiler', () => {
   it('knows the types of the input of a handler', () => {
     route({
       ...minimal,
-      request: {
-        body: v.object({ a: v.pipe(v.string(), v.transform(Number)) }),
-        params: v.object({ id: v.string() }),
-      },
+      request: { body: v.object({ a: v.pipe(v.string(), v.transform(Number)) }), params: v.object({ id: v.string() }) },
       handler: ({ body, query, params, claims, signal }) => {
         expectTypeOf(body).toEqualTypeOf<{ a: number }>();
         expectTypeOf(query).toEqualTypeOf<undefined>();

@@ -38,9 +38,7 @@ describe('an invitation', () => {
     const open = await start();
     const { person: other } = await signUp(open);
     const picky = await start(INVITED, () => ({
-      hooks: {
-        beforeRegister: ({ username }) => ({ decision: username?.startsWith('Bad') ? 'refuse' : 'allow' }),
-      },
+      hooks: { beforeRegister: ({ username }) => ({ decision: username?.startsWith('Bad') ? 'refuse' : 'allow' }) },
     }));
     const person = await invitedPerson(picky);
     const wrong: readonly (readonly [object, readonly unknown[]])[] = [

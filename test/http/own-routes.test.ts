@@ -34,14 +34,7 @@ const order = route({
 });
 
 const open = (name: string, path: Route['path'], handler: () => null = () => null) =>
-  route({
-    name,
-    summary: 'A test',
-    at: `GET ${path}`,
-    auth: 'public',
-    response: { data: v.null() },
-    handler,
-  });
+  route({ name, summary: 'A test', at: `GET ${path}`, auth: 'public', response: { data: v.null() }, handler });
 
 const person = aPerson();
 const service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });

@@ -14,11 +14,7 @@ import { decode, refreshWith, servicesOverOneDatabase, signUp, tokensOf } from '
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const ORIGIN = 'https://app.example.org';
-const ENV = {
-  WEBAUTHN_RP_ID: 'example.org',
-  ALLOWED_ORIGINS_DEV: ORIGIN,
-  JWT_AUTHENTICATION_CLAIMS: 'true',
-};
+const ENV = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN, JWT_AUTHENTICATION_CLAIMS: 'true' };
 const service = await start(ENV, () => ({ clock }));
 
 const newKey = (given: AuthenticatorOptions = {}) => authenticator({ rpId: 'example.org', origin: ORIGIN, ...given });

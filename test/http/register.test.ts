@@ -7,13 +7,7 @@ import { aPerson, refreshCookieOf } from '../support/http/service.ts';
 const { start } = servicesOverOneDatabase();
 
 describe('the refresh cookie', () => {
-  const DEFAULTS = {
-    HttpOnly: true,
-    Path: '/auth',
-    SameSite: 'Lax',
-    'Max-Age': '604800',
-    Expires: expect.any(String),
-  };
+  const DEFAULTS = { HttpOnly: true, Path: '/auth', SameSite: 'Lax', 'Max-Age': '604800', Expires: expect.any(String) };
 
   it.each([
     [{ JWT_REFRESH_COOKIE_PATH: '/' }, { Path: '/' }],

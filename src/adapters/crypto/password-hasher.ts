@@ -75,10 +75,7 @@ export const passwordHasher = ({
 
 type HashingResult = string | boolean;
 
-export type HashingRunner = {
-  readonly width: number;
-  readonly run: (task: HashingTask) => Promise<HashingResult>;
-};
+export type HashingRunner = { readonly width: number; readonly run: (task: HashingTask) => Promise<HashingResult> };
 
 /** The number is limited, since each thread takes some megabytes. */
 const MAX_THREADS = 8;

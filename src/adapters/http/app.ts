@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Middleware } from 'koa';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import { clientError, lastResort } from './errors/last-resort.ts';
 import { formResultStages, ownOrigin } from './forms/form-stages.ts';

@@ -11,10 +11,7 @@ export const PasskeyJson = v.pipe(
 );
 
 /** It has recovery codes if it is the user's first second factor. */
-export const AddedPasskeyJson = v.object({
-  ...PasskeyJson.entries,
-  recoveryCodes: v.optional(v.array(v.string())),
-});
+export const AddedPasskeyJson = v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) });
 
 export const FactorsJson = v.object({
   passkeys: v.array(PasskeyJson),

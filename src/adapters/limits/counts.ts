@@ -86,9 +86,7 @@ const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = (
 /** Milliseconds for which the shared store is not called after a failure, so that a store that hangs delays few requests. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
-export type SharedCounts = Counts & {
-  readonly isDegraded: () => boolean;
-};
+export type SharedCounts = Counts & { readonly isDegraded: () => boolean };
 
 /** Counts in `shared`, a store of all processes, and in `own` while it is unavailable. @param onFallback called for each call that `own` answers */
 export const sharedCounts = (

@@ -8,10 +8,7 @@ import type { PoolState, ServerOptions } from './options.ts';
 import { statementName } from './statements.ts';
 
 /** The types of the driver `pg`, which comes without types. `processID`, `secretKey` and `connection` are private members (ADR 0034). */
-type Driver = {
-  readonly Pool: new (options: object) => DriversPool;
-  readonly Client: new (options: object) => Client;
-};
+type Driver = { readonly Pool: new (options: object) => DriversPool; readonly Client: new (options: object) => Client };
 type DriversPool = {
   readonly totalCount: number;
   readonly idleCount: number;

@@ -7,10 +7,7 @@ import { findIdentity } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { isReserved } from './applicant.ts';
 
-export type ImportDeps = Core & {
-  readonly secrets: RandomSecrets;
-  readonly factorSecrets: FactorSecrets | null;
-};
+export type ImportDeps = Core & { readonly secrets: RandomSecrets; readonly factorSecrets: FactorSecrets | null };
 
 /** A user of another system who is to be imported. */
 export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {

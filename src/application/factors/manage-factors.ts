@@ -25,11 +25,7 @@ export const startApp = (deps: Service, factorSecrets: FactorSecrets) => (caller
     addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
   );
 
-type FirstCode = CallerWithToken & {
-  readonly id: string;
-  readonly code: string;
-  readonly origin?: Origin;
-};
+type FirstCode = CallerWithToken & { readonly id: string; readonly code: string; readonly origin?: Origin };
 
 /** Confirms an authenticator app by its first code, which also raises the session. @returns recovery codes, if the user had none. */
 export const confirmApp =

@@ -17,11 +17,7 @@ export type PresentedFactor =
   | { readonly recoveryCode: string }
   | { readonly credential: UsedCredential };
 
-type Presentation = {
-  readonly user: User;
-  readonly attempts: readonly Attempt[];
-  readonly origin: Origin;
-};
+type Presentation = { readonly user: User; readonly attempts: readonly Attempt[]; readonly origin: Origin };
 
 /**
  * Verifies a factor of a user. `use` of the result uses the factor up, in a transaction that has locked the user. Only codes of apps can be guessed, so

@@ -79,10 +79,7 @@ const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitatio
   return owner;
 };
 
-type Decision = {
-  readonly user: User;
-  readonly isLinked: boolean;
-};
+type Decision = { readonly user: User; readonly isLinked: boolean };
 
 const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn, cancellation: Cancellation) => {
   const { identity, locales = [], rememberedDevices = [] } = input;

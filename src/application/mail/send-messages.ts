@@ -35,10 +35,7 @@ type MailContext = MailSettings & {
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
-type PrepareMailDeps = Sources & {
-  readonly secrets: Secrets;
-  readonly mailContext: MailContext;
-};
+type PrepareMailDeps = Sources & { readonly secrets: Secrets; readonly mailContext: MailContext };
 
 const REQUESTS = {
   'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },

@@ -44,10 +44,7 @@ type MailToWrite = {
   readonly locale: string | null;
 };
 
-export type MailSettings = {
-  readonly brand: string;
-  readonly defaultLocale: string;
-};
+export type MailSettings = { readonly brand: string; readonly defaultLocale: string };
 
 export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
 

@@ -3,11 +3,7 @@ import type { AccessClaims, RefreshClaims } from '../../domain/tokens.ts';
 
 export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: string };
 
-export type RefreshToken = {
-  readonly claims: RefreshClaims;
-  readonly sessionId: string;
-  readonly rotation: number;
-};
+export type RefreshToken = { readonly claims: RefreshClaims; readonly sessionId: string; readonly rotation: number };
 
 /** Why a token is rejected: for the log, not for clients. */
 export type TokenProblem =

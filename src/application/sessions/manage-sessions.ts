@@ -28,11 +28,13 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
     current: session.id === caller.sessionId,
     remembered: false,
   }));
-  const remembered = devices.toReversed().map((device) => ({
-    ...pick(device, 'id', 'createdAt', 'userAgent', 'address'),
-    lastUsedAt: device.createdAt,
-    ...{ binding: 'none' as const, current: false, remembered: true },
-  }));
+  const remembered = devices
+    .toReversed()
+    .map((device) => ({
+      ...pick(device, 'id', 'createdAt', 'userAgent', 'address'),
+      lastUsedAt: device.createdAt,
+      ...{ binding: 'none' as const, current: false, remembered: true },
+    }));
   return [...live, ...remembered];
 };
 
@@ -54,10 +56,7 @@ export const endAllSessions =
     });
   };
 
-type EndOtherSessionsInput = Caller & {
-  readonly presented: readonly string[];
-  readonly origin?: Origin;
-};
+type EndOtherSessionsInput = Caller & { readonly presented: readonly string[]; readonly origin?: Origin };
 
 /**
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also

@@ -30,12 +30,7 @@ export type OpenedSession = TokenPair & {
 
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
 
-type NewSession = {
-  readonly user: User;
-  readonly origin: Origin;
-  readonly keys: DeviceKeys;
-  readonly id?: string;
-};
+type NewSession = { readonly user: User; readonly origin: Origin; readonly keys: DeviceKeys; readonly id?: string };
 
 /** Makes a session with its first token pair. The authentications are those of this request, or of another session. */
 export const prepareSession = (

@@ -9,10 +9,7 @@ import type { Service } from '../service.ts';
 /** A proof that a request presents, and the request that it must be for. */
 export type PresentedProof = ProofTarget & { readonly text: string };
 
-export type Presented = {
-  readonly proof: PresentedProof | null;
-  readonly boundCookies?: readonly string[];
-};
+export type Presented = { readonly proof: PresentedProof | null; readonly boundCookies?: readonly string[] };
 
 /** What use cases need to know about the client of a request. Tokens and devices are not verified yet. */
 export type ClientContext = {

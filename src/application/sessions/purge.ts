@@ -79,11 +79,7 @@ export type Task = (typeof TASKS)[number];
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 export type Purge = (limit: number) => Promise<number>;
 
-export type PurgeDeps = Storage &
-  Sources & {
-    readonly eventsRetention: number;
-    readonly jwtAccessExpiresIn: number;
-  };
+export type PurgeDeps = Storage & Sources & { readonly eventsRetention: number; readonly jwtAccessExpiresIn: number };
 
 /** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
 const EXPIRED_KEPT = 3_600_000;

@@ -263,15 +263,8 @@ const SCHEMA = {
     indexes: { remembered_devices_user: ['userId'], remembered_devices_expiry: ['expiresAt'] },
     ofUser: true,
   },
-  massEndings: {
-    columns: { id: 'text', at: 'integer', note: 'text?', actor: 'text?', cursor: 'text?' },
-    key: ['id'],
-  },
-  recoveryCodes: {
-    columns: { userId: 'text', hash: 'text' },
-    key: ['userId', 'hash'],
-    ofUser: true,
-  },
+  massEndings: { columns: { id: 'text', at: 'integer', note: 'text?', actor: 'text?', cursor: 'text?' }, key: ['id'] },
+  recoveryCodes: { columns: { userId: 'text', hash: 'text' }, key: ['userId', 'hash'], ofUser: true },
   webhooks: {
     columns: {
       ...columnsOf('text', 'id', 'url', 'publicKey'),
@@ -298,11 +291,7 @@ const SCHEMA = {
       webhook_deliveries_age: ['isWaiting', 'createdAt'],
     },
   },
-  webhookSequences: {
-    columns: { userId: 'text', sequence: 'integer' },
-    key: ['userId'],
-    ofUser: true,
-  },
+  webhookSequences: { columns: { userId: 'text', sequence: 'integer' }, key: ['userId'], ofUser: true },
 } satisfies { readonly [Name in TableName]: TableDraft<Table<Column<Name>, Columns<Name>>> };
 
 type Surplus = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];

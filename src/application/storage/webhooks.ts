@@ -95,12 +95,7 @@ export const deleteWebhook = async (records: Records, id: string): Promise<void>
   await removeDeliveries(records, id);
 };
 
-type Claim = {
-  readonly webhookId: string;
-  readonly now: number;
-  readonly until: number;
-  readonly limit: number;
-};
+type Claim = { readonly webhookId: string; readonly now: number; readonly until: number; readonly limit: number };
 
 /** Claims deliveries that are due, the earliest first. They are due again at `until`. */
 export const claimDeliveries = async (records: Records, { webhookId, now, until, limit }: Claim) => {

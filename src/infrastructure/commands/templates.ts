@@ -141,9 +141,7 @@ export const templates: Command = {
           ...framesOfMails(config, mailFiles, each),
         ]);
         await writeFile(to, sheetOf(frames, style));
-        return {
-          text: `${to} has ${frames.length} pages and mails in ${locales.join(', ')}. Open it in a browser.\n`,
-        };
+        return { text: `${to} has ${frames.length} pages and mails in ${locales.join(', ')}. Open it in a browser.\n` };
       },
     }),
     eject: action({

@@ -40,9 +40,7 @@ type WithRecords<Part, Own extends OwnTables> = Omit<Part, 'records'> & { readon
 
 /** The ports that routes of an application get. Their `records`, also in a transaction, have only the tables of the application. */
 export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transactions'>, Own> & {
-  readonly transactions: {
-    run<Result>(work: (stores: WithRecords<Stores, Own>) => Promise<Result>): Promise<Result>;
-  };
+  readonly transactions: { run<Result>(work: (stores: WithRecords<Stores, Own>) => Promise<Result>): Promise<Result> };
 };
 
 /**

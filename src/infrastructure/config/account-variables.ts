@@ -302,11 +302,7 @@ export const ADMIN_VARIABLES = {
     default: 'off',
     meaning: 'The TCP port of the back office, for programs of operators. Not the port of the service.',
   },
-  ADMIN_HOST: {
-    format: format.address,
-    default: '127.0.0.1',
-    meaning: 'The address that the back office listens on.',
-  },
+  ADMIN_HOST: { format: format.address, default: '127.0.0.1', meaning: 'The address that the back office listens on.' },
   ADMIN_URL: {
     format: baseUrl,
     unset: 'http://$ADMIN_HOST:$ADMIN_PORT',

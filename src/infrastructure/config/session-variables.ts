@@ -59,11 +59,7 @@ export const SESSION_VARIABLES = {
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
     meaning: 'The lifetime of an access token. Services that verify tokens themselves accept one until it expires.',
   },
-  JWT_REFRESH_EXPIRES_IN: {
-    format: format.duration,
-    default: '7d',
-    meaning: 'The lifetime of a refresh token.',
-  },
+  JWT_REFRESH_EXPIRES_IN: { format: format.duration, default: '7d', meaning: 'The lifetime of a refresh token.' },
   SESSION_MAX_LIFETIME: {
     format: format.durationOrOff,
     default: '30d',

@@ -74,11 +74,7 @@ const stateOf = async (database: Database, called: string): Promise<'empty' | 'c
   throw new CommandError('other-version', `${called} has tables of an older version. ${advice}`);
 };
 
-type Copying = {
-  readonly source: Reader;
-  readonly target: Records;
-  readonly onProgress: (line: string) => void;
-};
+type Copying = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
 
 /** The number of rows of a table between two lines of progress. */
 const PROGRESS_INTERVAL = 20 * BATCH;

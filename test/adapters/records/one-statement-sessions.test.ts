@@ -68,10 +68,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('sessions in single statements o
 
   describeSessionRepository('postgresqlSessions', async () => {
     await empty();
-    const over = (of: Sql) => ({
-      ...storageOver(mikroOrmRecords(of, POSTGRESQL, PREFIX)),
-      sessions: sessionsOver(of),
-    });
+    const over = (of: Sql) => ({ ...storageOver(mikroOrmRecords(of, POSTGRESQL, PREFIX)), sessions: sessionsOver(of) });
     return {
       storage: over(kysely()),
       another: async () => over(other().em.getKysely()),

@@ -277,9 +277,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
     DB_RECORD_NOT_FOUND: async () =>
       sending(await at('/auth/log-in'), 'log-in.passkey', { credential: json(newKey().get(await loginOptions())) }),
   },
-  'log-in.code': {
-    success: async () => sending(await at('/auth/log-in'), 'log-in.code', { account: 'nobody' }),
-  },
+  'log-in.code': { success: async () => sending(await at('/auth/log-in'), 'log-in.code', { account: 'nobody' }) },
   'code.code': {
     success: async () => {
       const { code, ...visitor } = await codeOf(await memberAt('/auth/account'));
@@ -489,9 +487,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'factors.remove-passkey': {
     allAcceptedCredentialIds: async () => sending(await withPasskey('/auth/account/factors'), 'factors.remove-passkey'),
   },
-  'factors.start-app': {
-    secret: async () => sending(await memberAt('/auth/account/factors'), 'factors.start-app'),
-  },
+  'factors.start-app': { secret: async () => sending(await memberAt('/auth/account/factors'), 'factors.start-app') },
   'factors.app': {
     recoveryCodes: async () => {
       const member = await memberAt('/auth/account/factors');
@@ -499,9 +495,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(member, 'factors.app', { code: codeAt(secret, clock.now()) });
     },
   },
-  'factors.remove-app': {
-    success: async () => sending(await withApp('/auth/account/factors'), 'factors.remove-app'),
-  },
+  'factors.remove-app': { success: async () => sending(await withApp('/auth/account/factors'), 'factors.remove-app') },
   'factors.recovery-codes': {
     recoveryCodes: async () => sending(await withApp('/auth/account/factors'), 'factors.recovery-codes'),
   },

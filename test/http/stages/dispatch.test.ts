@@ -12,11 +12,7 @@ const one = probe(({ params }) => Object(params).name, {
   path: '/things/:name',
   request: { params: v.object({ name: v.string() }) },
 });
-const asked = probe(() => 'asked', {
-  name: 'asked',
-  path: '/asked',
-  request: { query: v.unknown() },
-});
+const asked = probe(() => 'asked', { name: 'asked', path: '/asked', request: { query: v.unknown() } });
 const start = () => stageApp([read, create, remove, one, asked]);
 
 describe('a request', () => {

@@ -90,9 +90,7 @@ describe('an undeclared error code', () => {
   const reports = ({ logs }: StageApp) => logs.filter(({ msg }) => msg === 'undeclared error code');
 
   it.each(['development', 'test'] as const)('fails the request in %s, and is logged', async (nodeEnv) => {
-    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], {
-      nodeEnv,
-    });
+    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], { nodeEnv });
     const { body } = await app.http.get('/probe').expect(500);
     expect(body.code).toBe('SYS_UNEXPECTED_ERROR');
     expect(app.logs.filter(({ level }) => level === 'fatal')).toEqual([

@@ -84,9 +84,6 @@ describe('an unwrapped document', () => {
     const { http } = await stageApp([broken]);
     const { body, headers } = await http.get('/document').expect(500);
     expect(body).toMatchObject({ success: false, code: 'SYS_SERIALIZATION_ERROR' });
-    expect(headers).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-    });
+    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
   });
 });

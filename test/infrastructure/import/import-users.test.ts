@@ -227,14 +227,7 @@ describe('npm run users -- import', () => {
     }
     const ids = { next: () => '' };
     const secrets = { random: () => '01234567', hashOf: String };
-    const deps = {
-      ...stores,
-      ids,
-      secrets,
-      clock: { now: () => NOW },
-      hasher: passwordHasher(),
-      factorSecrets: null,
-    };
+    const deps = { ...stores, ids, secrets, clock: { now: () => NOW }, hasher: passwordHasher(), factorSecrets: null };
     const remarks: unknown[] = [];
     for await (const batch of importUsers(lines(), { deps, from: 'x', dryRun: false })) {
       stored += batch.filter(({ state, hasNoPassword }) => state === 'in' && hasNoPassword).length;

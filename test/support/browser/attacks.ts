@@ -20,10 +20,7 @@ export const LOADS: readonly Attack[] = [
   { title: 'a script', html: (url) => `<script src="${url}"></script>`, embeds: true },
   { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">`, embeds: true },
   { title: 'a frame', html: (url) => `<iframe src="${url}"></iframe>`, embeds: true },
-  {
-    title: 'an opaque fetch',
-    html: (url) => script(`fetch('${url}', { mode: 'no-cors', credentials: 'include' })`),
-  },
+  { title: 'an opaque fetch', html: (url) => script(`fetch('${url}', { mode: 'no-cors', credentials: 'include' })`) },
 ];
 
 /** A GET without `Origin` that navigates. The browser sends SameSite=Lax cookies. */
@@ -34,10 +31,7 @@ export const NAVIGATIONS: readonly Attack[] = [
   { title: 'a window opened by a script', html: (url) => script(`window.open('${url}')`) },
   { title: 'a change of location', html: (url) => script(`location.href = '${url}'`) },
   { title: 'a meta refresh', html: (url) => `<meta http-equiv="refresh" content="0; url=${url}">` },
-  {
-    title: 'a GET form',
-    html: (url) => `<form action="${url}"></form>${script('document.forms[0].submit()')}`,
-  },
+  { title: 'a GET form', html: (url) => `<form action="${url}"></form>${script('document.forms[0].submit()')}` },
 ];
 
 /** A GET request with `Origin`. */

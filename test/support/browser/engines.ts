@@ -14,10 +14,7 @@ const openPage = async (engine: 'chromium' | 'firefox'): Promise<Window> => {
   const context = engine === 'chromium' ? (await openBrowser()).browser : await openFirefox({});
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  return {
-    open: async (url) => void (await page.goto(url)),
-    run: (expression) => page.evaluate(expression),
-  };
+  return { open: async (url) => void (await page.goto(url)), run: (expression) => page.evaluate(expression) };
 };
 
 /** The engines that are installed. */

@@ -79,11 +79,7 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
     const { browser } = await openBrowser();
     const [port, servicePort] = [await freePort(), await freePort()];
     const [pages, service] = [`http://localhost:${port}`, `http://localhost:${servicePort}`];
-    const settings = {
-      BASE_URL: service,
-      ALLOWED_ORIGINS_DEV: pages,
-      ACCESS_COOKIE: 'true',
-    };
+    const settings = { BASE_URL: service, ALLOWED_ORIGINS_DEV: pages, ACCESS_COOKIE: 'true' };
     const behind = await startService(settings, { hasher });
     const between = await witness(behind.url, servicePort);
     const example = installedExample(name);

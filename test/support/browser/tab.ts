@@ -32,11 +32,7 @@ export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {}
       const answer = await fetch(address, given);
       // The cast: `json` returns `unknown`, and every response of the service has this form.
       const body = (await answer.json()) as Answer['body'];
-      return {
-        status: answer.status,
-        headers: Object.fromEntries(answer.headers),
-        body,
-      };
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body };
     },
     [url, init] as const,
   );

@@ -66,11 +66,7 @@ export const startService = async (
   });
   const config = { ...parsed, keys: parsed.keys ?? KEYS, ...settings };
   const logger = createLogger(
-    {
-      level: 'trace',
-      nodeEnv: 'test',
-      destination: { write: (line) => logs.push(JSON.parse(line)) },
-    },
+    { level: 'trace', nodeEnv: 'test', destination: { write: (line) => logs.push(JSON.parse(line)) } },
     idsOfRequest,
   );
   const service = await compose(config, logger, {

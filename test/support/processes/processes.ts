@@ -32,10 +32,5 @@ export const startHelper = async (script: URL, ...given: string[]): Promise<Help
     once(child.stdout, 'data'),
     once(child, 'exit').then(() => Promise.reject(new Error(`${script.pathname} ended: ${complaints}`))),
   ]);
-  return {
-    pid: child.pid ?? 0,
-    output: String(output),
-    complaints: () => complaints,
-    kill: () => endProcess(child),
-  };
+  return { pid: child.pid ?? 0, output: String(output), complaints: () => complaints, kill: () => endProcess(child) };
 };

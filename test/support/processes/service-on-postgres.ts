@@ -9,9 +9,7 @@ import { ask } from './sessions-under-load.ts';
 export const SOON = { timeout: 60_000, interval: 20 };
 
 /** A time limit that only a request that hangs exceeds, even on a slow machine. */
-export const LONG_TIMEOUTS = {
-  REQUEST_TIMEOUT_MS: '600000',
-};
+export const LONG_TIMEOUTS = { REQUEST_TIMEOUT_MS: '600000' };
 
 export type ServiceOnPostgres = Awaited<ReturnType<typeof startOnPostgres>>;
 

@@ -2,10 +2,7 @@ import { CompiledQuery, type DatabaseConnection, type KyselyPlugin, type QueryRe
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
 /** A plugin that changes nothing. `withPlugin` returns a Kysely with an executor of its own. */
-const NO_CHANGES: KyselyPlugin = {
-  transformQuery: ({ node }) => node,
-  transformResult: async ({ result }) => result,
-};
+const NO_CHANGES: KyselyPlugin = { transformQuery: ({ node }) => node, transformResult: async ({ result }) => result };
 
 /** For each database, a statement that fails with an error of the driver that quotes the text. */
 export const QUOTING = {

@@ -29,10 +29,7 @@ type ClusterNode = TestServer & {
 type Shard = { readonly master: ClusterNode; readonly replica: ClusterNode };
 
 /** Three masters, each with a replica. `master` and `replica` are the roles at the start. */
-export type RedisCluster = {
-  readonly shards: readonly Shard[];
-  readonly stop: () => Promise<void>;
-};
+export type RedisCluster = { readonly shards: readonly Shard[]; readonly stop: () => Promise<void> };
 
 /** Starts a cluster, and waits until it is complete. */
 export const launchRedisCluster = async (program: RedisProgram): Promise<RedisCluster> => {

@@ -23,8 +23,4 @@ export type PageServer = {
 };
 
 /** A health check of a part on which the service depends, such as the database. */
-export type Check = {
-  readonly name: string;
-  readonly ping: () => Promise<unknown>;
-  readonly required: boolean;
-};
+export type Check = { readonly name: string; readonly ping: () => Promise<unknown>; readonly required: boolean };

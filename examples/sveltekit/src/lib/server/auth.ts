@@ -2,9 +2,4 @@ import { createServerAuth } from 'tandem-client/server';
 import { JWT_AUDIENCE, JWT_ISSUER, ORIGIN } from '$app/env/private';
 import { SERVICE } from '$app/env/public';
 
-export const auth = createServerAuth({
-  baseUrl: SERVICE,
-  origin: ORIGIN,
-  issuer: JWT_ISSUER,
-  audience: JWT_AUDIENCE,
-});
+export const auth = createServerAuth({ baseUrl: SERVICE, origin: ORIGIN, issuer: JWT_ISSUER, audience: JWT_AUDIENCE });

@@ -104,11 +104,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
 
 /** A body with exactly one factor, as the handler checks. */
 const StepUpBody = v.pipe(
-  v.object({
-    password: v.optional(fields.CurrentPassword),
-    ...FACTOR,
-    proof: v.optional(fields.Proof),
-  }),
+  v.object({ password: v.optional(fields.CurrentPassword), ...FACTOR, proof: v.optional(fields.Proof) }),
   v.examples([{ password: 'correct horse' }]),
 );
 

@@ -49,12 +49,15 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       if (token && token.user.id === user?.id) await http.authorize(copy, token, again);
       return transport(copy);
     };
-    /** @param asked the step-ups for which the user was asked because of this request. */
-    const attempt = async (asked: readonly Api.StepUpReason[]): Promise<Response> => {
-      const first = await freshToken();
-      // A body can be read only once, so each attempt except the last one sends a copy.
+    /**
+     * @param asked the step-ups for which the user was asked because of this request.
+     * @param again given if the token or the proof of the attempt before was refused: whether it was the proof.
+     */
+    const attempt = async (asked: readonly Api.StepUpReason[], again?: boolean): Promise<Response> => {
+      const first = again === undefined ? await freshToken() : current();
+      // A body can be read only once, so each attempt sends a copy.
       const copy = request.clone();
-      const response = await send(copy, first);
+      const response = await send(copy, first, again);
       if (!first || response.status !== 401) return response;
       const challenge = response.headers.get('WWW-Authenticate');
       if (options.onStepUp && challenge?.includes('insufficient_user')) {
@@ -65,13 +68,13 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
         await prompt(reason);
         return current() ? attempt([...asked, reason]) : response;
       }
+      if (again !== undefined) return response;
       // Only a refused token is renewed. The service also answers 401, with another code, to a wrong password.
       if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
       // A refused proof is repeated with the time of the service. If there was none, the key is lost, and a renewal shows that the session is lost, too.
       const isUnproven = copy.headers.has('DPoP') && challenge?.includes('invalid_dpop_proof');
       if (current() === first && !isUnproven) await renew(first.value);
-      const second = current();
-      return second ? send(request, second, !!isUnproven) : response;
+      return current() ? attempt(asked, !!isUnproven) : response;
     };
     return attempt([]);
   };

@@ -414,6 +414,20 @@ describe('fetch', () => {
       },
     );
 
+    it('waits for it as well after the token was refused and renewed', async () => {
+      const onStepUp = vi.fn(async () => auth.stepUp({ password: 'correct horse' }));
+      const { auth, sent } = await restored(
+        {
+          [ME]: [() => refusal('AUTH_TOKEN_INVALID', 401), asked('max_age=300'), ok],
+          '/auth/step-up': [() => success({ accessToken: anAccessToken() })],
+        },
+        { onStepUp },
+      );
+      expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(200);
+      expect(onStepUp.mock.calls).toEqual([['recent']]);
+      expect(sent().slice(1)).toEqual([`GET ${ME}`, `POST ${REFRESH}`, `GET ${ME}`, 'POST /auth/step-up', `GET ${ME}`]);
+    });
+
     /** Each request is refused until a token is raised that often. */
     const refusedUntil =
       (parameter: string, raised: readonly string[], count = 1) =>

@@ -73,7 +73,7 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of the present ways into an account, which an undo keeps. @param added the ids to leave out: those that the change has added */
+/** The ids of a user's passkeys, apps, identities and recovery codes, which an undo keeps. @param added the ids that the change has added, left out here */
 export const presentWays = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);

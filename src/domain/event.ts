@@ -77,7 +77,7 @@ export type EndedTokens = {
   readonly reason: SessionEnding;
 };
 
-/** The entries of the list that events cause. A session that expires has no live access token, and so needs no entry. */
+/** The entries of the list that events cause. A session that expires has no entry: its last access token expires soon after it. */
 export const endedTokensOf = (events: readonly AccountEvent[]): EndedTokens[] =>
   events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): EndedTokens[] => {
     const reason = actor === null ? stated : 'operator';

@@ -74,7 +74,7 @@ const HELP = {
 } as const;
 type MetricName = keyof typeof HELP;
 
-/** The values of labels are routes, statuses and outcomes, so clients cannot create new ones. @param build `revision` is the commit, if it is known */
+/** The values of all labels come from fixed sets, so clients cannot create new ones. @param build `revision` is the commit, if it is known */
 export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];

@@ -30,7 +30,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         const none = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({
           response: {
-            ...idsOf(credential),
+            ...commonMembersOf(credential),
             response: {
               clientDataJSON: credential.response.clientDataJSON,
               attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(new Map(Object.entries(none)))),
@@ -61,7 +61,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         const { userHandle: presentedHandle, ...response } = credential.response;
         if ((presentedHandle || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-          response: { ...idsOf(credential), response },
+          response: { ...commonMembersOf(credential), response },
           ...expected(challenge),
           // Not the stored counter: SimpleWebAuthn would refuse counters that do not grow, and those of synced passkeys do not.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
@@ -98,5 +98,5 @@ const nullIfRefused = async <Result>(verify: () => Promise<Result | null>): Prom
   }
 };
 
-const idsOf = ({ id }: NewCredential | UsedCredential) =>
+const commonMembersOf = ({ id }: NewCredential | UsedCredential) =>
   ({ type: 'public-key', clientExtensionResults: {}, id, rawId: id }) as const;

@@ -53,7 +53,7 @@ export const presenceOf = async (
 
 /**
  * Stores a user in a transaction, without an event or a mail, which all users would get on one day. A taken username is replaced by another one.
- * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION for what `presenceOf` would have found
+ * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
 export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
   const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = arrival;

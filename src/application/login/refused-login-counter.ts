@@ -12,7 +12,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
   let counts = new Map<string, AccountEvent>();
   let lostCount = 0;
 
-  /** @param refused a refused log-in, later than all that were counted before. */
+  /** @param refused a refused log-in, later than those of the same user that were counted before. */
   const add = (refused: AccountEvent) => {
     const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);

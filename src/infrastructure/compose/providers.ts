@@ -33,7 +33,7 @@ export const keptIdentities = (deps: Service, config: Config): DeviceAccess['lin
 
 export const providerRoutes = (
   deps: Service,
-  access: DeviceAccess,
+  deviceAccess: DeviceAccess,
   config: Config,
   requestSettings: Pick<CallbackSettings, 'answerOnce' | 'isLoggedIn'>,
 ): Route[] => {
@@ -42,12 +42,12 @@ export const providerRoutes = (
   const settings = {
     ...targetsOf(config),
     starts: startsOf(deps, config),
-    cookie: access.cookie,
+    cookie: deviceAccess.cookie,
     states: accountPages ? pageStatesOf(deps, config) : null,
     hasStrictCookies: refreshCookie.sameSite === 'strict',
     ...requestSettings,
   };
-  return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
+  return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, deviceAccess, settings)];
 };
 
 export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>

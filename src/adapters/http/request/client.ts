@@ -135,13 +135,13 @@ export type DeviceAccess = {
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** What a log-in needs to know of its client. A refresh token of the account shows that the user has logged in on this device before (ADR 0008). */
-export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string | undefined) => ({
+export const loginSourceOf = (ctx: Context, deviceAccess: DeviceAccess, proof: string | undefined) => ({
   ...clientContext(ctx),
   networks: clientNetworks(ctx),
-  presented: access.readPresentedDevice(ctx, proof),
-  refreshTokens: access.cookie.readOwn(ctx),
-  pendingLogins: access.pendingLogin.readOwn(ctx),
-  rememberedDevices: access.rememberedDevice.readOwn(ctx),
+  presented: deviceAccess.readPresentedDevice(ctx, proof),
+  refreshTokens: deviceAccess.cookie.readOwn(ctx),
+  pendingLogins: deviceAccess.pendingLogin.readOwn(ctx),
+  rememberedDevices: deviceAccess.rememberedDevice.readOwn(ctx),
 });
 
 /** Characters. Browsers send less than 200. A longer header is ignored. */

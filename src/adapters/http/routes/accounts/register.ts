@@ -29,7 +29,7 @@ export const registerBody = ({ passwords, passwordLimits }: Service) =>
  * With EMAIL_VERIFICATION=required, the response does not tell whether the address has an account (ADR 0010), unless an invitation has proven it.
  * With SECOND_FACTOR=required, the user adds a factor in a pending log-in (ADR 0009).
  */
-export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
+export const registerRoute = (deps: Service, deviceAccess: DeviceAccess): Route => {
   const needsVerification = deps.emailVerification === 'required';
   const needsFactor = deps.secondFactor === 'required';
   const opensSession = !needsVerification && !needsFactor;
@@ -57,13 +57,14 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
       ...PROOF_ERRORS,
     ],
     handler: async ({ body: { proof, ...applicant }, signal }, ctx) => {
-      const { locales, origin, presented, networks } = loginSourceOf(ctx, access, proof);
+      const { locales, origin, presented, networks } = loginSourceOf(ctx, deviceAccess, proof);
       const input = { ...applicant, locales: applicant.locale === undefined ? locales : [applicant.locale] };
       const registered = await register({ ...input, origin, presented, networks }, signal);
-      if (registered !== null && 'pendingLogin' in registered) access.pendingLogin.set(ctx, registered.pendingLogin);
+      if (registered !== null && 'pendingLogin' in registered)
+        deviceAccess.pendingLogin.set(ctx, registered.pendingLogin);
       if (registered === null || 'pendingLogin' in registered) return null;
       ctx.state.status = 201;
-      return sendSession(ctx, access, registered);
+      return sendSession(ctx, deviceAccess, registered);
     },
   });
 };

@@ -35,9 +35,9 @@ export const passkeyJson = ({ isSynced: synced, isBackedUp: backedUp, ...passkey
 });
 
 /** Users add, rename and remove passkeys, and log in with them (ADR 0009). */
-export const passkeyRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => [
+export const passkeyRoutes = (deps: Service, deviceAccess: DeviceAccess, { brand }: UserSite): Route[] => [
   ...ownPasskeyRoutes(deps, brand.name),
-  ...passkeyLoginRoutes(deps, access),
+  ...passkeyLoginRoutes(deps, deviceAccess),
 ];
 
 export const FACTOR_ROUTE = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
@@ -89,7 +89,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
   }),
 ];
 
-const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
+const passkeyLoginRoutes = (deps: Service, deviceAccess: DeviceAccess): Route[] => [
   route({
     name: 'passkey-login-options',
     tag: 'tokens',
@@ -111,8 +111,8 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
     request: { body: PasskeyLoginBody },
     errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),
     handler: async ({ body, signal }, ctx) => {
-      const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return sendSession(ctx, access, await logInWithPasskey(deps)(input, signal));
+      const input = { ...body, ...loginSourceOf(ctx, deviceAccess, body.proof) };
+      return sendSession(ctx, deviceAccess, await logInWithPasskey(deps)(input, signal));
     },
   }),
   // Browsers read this document to let applications at other hosts use the passkeys (WebAuthn Level 3 §5.11).

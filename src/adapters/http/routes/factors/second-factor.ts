@@ -44,8 +44,8 @@ const FinishedLoginJson = v.object({
 });
 
 /** Routes that finish a pending log-in, by a second factor or the code for a new device (ADR 0009). */
-export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => {
-  const { pendingLogin } = access;
+export const secondFactorRoutes = (deps: Service, deviceAccess: DeviceAccess, { brand }: UserSite): Route[] => {
+  const { pendingLogin } = deviceAccess;
   const factorSecrets = deps.secrets.factors;
   return [
     route({
@@ -74,9 +74,9 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
       errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
       handler: async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
         const factor = presentedFactor({ code, recoveryCode, credential, mailCode });
-        const input = { factor, remember, ...loginSourceOf(ctx, access, proof) };
+        const input = { factor, remember, ...loginSourceOf(ctx, deviceAccess, proof) };
         const { opened, recoveryCodes, rememberedDevice } = await finishLogin(deps)(input, signal);
-        const result = await sendSession(ctx, access, { ...opened, rememberedDevice });
+        const result = await sendSession(ctx, deviceAccess, { ...opened, rememberedDevice });
         pendingLogin.clear(ctx);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },

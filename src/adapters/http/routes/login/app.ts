@@ -17,7 +17,7 @@ const AppCodeBody = v.object({
 });
 
 /** Logs an app in, after its user has logged in in the system's browser (ADR 0033). */
-export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
+export const appLoginRoute = (deps: Service, deviceAccess: DeviceAccess): Route =>
   route({
     ...OPENS_SESSION,
     name: 'app-login',
@@ -28,8 +28,8 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
     request: { body: AppCodeBody },
     errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body, signal }, ctx) => {
-      const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return sendSession(ctx, access, await logInWithAppCode(deps)(input, signal));
+      const input = { ...body, ...loginSourceOf(ctx, deviceAccess, body.proof) };
+      return sendSession(ctx, deviceAccess, await logInWithAppCode(deps)(input, signal));
     },
   });
 

@@ -11,7 +11,7 @@ const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
 /** Log-in with a code from a mail. The code works only in the browser that has requested it (ADR 0008). */
-export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => [
+export const loginByCodeRoutes = (deps: Service, deviceAccess: DeviceAccess): Route[] => [
   route({
     name: 'request-login-code',
     tag: 'tokens',
@@ -26,8 +26,8 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
     response: { status: 202 },
     errors: ['DB_QUERY_FAILED'],
     handler: async ({ body: { account } }, ctx) => {
-      const asked = access.pendingLogin.readOwn(ctx);
-      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: eventOriginOf(ctx) }));
+      const asked = deviceAccess.pendingLogin.readOwn(ctx);
+      deviceAccess.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: eventOriginOf(ctx) }));
     },
   }),
   route({
@@ -41,10 +41,10 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
     // Without AUTH_EMAIL_UNVERIFIED, since the code verifies the address.
     errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body: { code, proof }, signal }, ctx) => {
-      const source = loginSourceOf(ctx, access, proof);
+      const source = loginSourceOf(ctx, deviceAccess, proof);
       const outcome = await logInWithCode(deps)({ code, ...source, asked: source.pendingLogins }, signal);
-      const result = await sendSession(ctx, access, outcome);
-      access.pendingLogin.clear(ctx);
+      const result = await sendSession(ctx, deviceAccess, outcome);
+      deviceAccess.pendingLogin.clear(ctx);
       return result;
     },
   }),

@@ -74,7 +74,7 @@ export const nameAccountRoute = route({
   handler: () => null,
 });
 
-export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
+export const loginRoute = (deps: Service, deviceAccess: DeviceAccess): Route => {
   const logIn = login(deps);
   return route({
     ...OPENS_SESSION,
@@ -86,8 +86,8 @@ export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
     request: { body: LoginBody },
     errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body, signal }, ctx) => {
-      const source = loginSourceOf(ctx, access, body.proof);
-      return sendSession(ctx, access, await logIn({ ...body, ...source }, signal));
+      const source = loginSourceOf(ctx, deviceAccess, body.proof);
+      return sendSession(ctx, deviceAccess, await logIn({ ...body, ...source }, signal));
     },
   });
 };
@@ -101,7 +101,7 @@ const AdoptBody = v.object({
  * Opens a session for a user of the former system. It takes no form: a form of another site could log its visitor in as somebody else.
  * @param endsAt ADOPTION_ENDS, in epoch milliseconds; `null`: never
  */
-export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
+export const adoptRoute = (deps: AdoptDeps, deviceAccess: DeviceAccess, endsAt: number | null): Route =>
   route({
     ...OPENS_SESSION,
     name: 'adopt',
@@ -115,7 +115,7 @@ export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number
     httpStatuses: [404],
     handler: async ({ body, signal }, ctx) => {
       if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
-      const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return sendSession(ctx, access, await adopt(deps)(input, signal));
+      const input = { ...body, ...loginSourceOf(ctx, deviceAccess, body.proof) };
+      return sendSession(ctx, deviceAccess, await adopt(deps)(input, signal));
     },
   });

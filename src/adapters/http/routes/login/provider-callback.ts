@@ -28,12 +28,16 @@ export type CallbackSettings = AtProviderSettings & {
   readonly hasStrictCookies: boolean;
 };
 
-export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route[] => {
+export const providerCallbackRoutes = (
+  deps: Service,
+  deviceAccess: DeviceAccess,
+  settings: CallbackSettings,
+): Route[] => {
   const isPosted = [...deps.providers.values()].some(({ callback }) => callback.isPosted);
-  return [providerCallback(deps, access, settings), ...(isPosted ? [postedCallback(deps)] : [])];
+  return [providerCallback(deps, deviceAccess, settings), ...(isPosted ? [postedCallback(deps)] : [])];
 };
 
-const providerCallback = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route => {
+const providerCallback = (deps: Service, deviceAccess: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
   const { afterSuccess, afterError, afterExpiry } = redirectUrls(settings);
   return route({
@@ -76,9 +80,9 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // Although the request comes from another site, it may use the cookies, since this browser has begun the log-in.
         const device = {
-          ...loginSourceOf(ctx, access, undefined),
-          refreshTokens: access.cookie.read(ctx),
-          rememberedDevices: access.rememberedDevice.read(ctx),
+          ...loginSourceOf(ctx, deviceAccess, undefined),
+          refreshTokens: deviceAccess.cookie.read(ctx),
+          rememberedDevices: deviceAccess.rememberedDevice.read(ctx),
           ...(start.locale !== undefined && { locales: [start.locale] }),
         };
         const outcome = await finish(start, answer.toString(), device, signal);
@@ -86,7 +90,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
           settings.starts.add(ctx, KEPT_IDENTITY_STATE, outcome.kept);
           throw unlinkedIdentity();
         }
-        const opened = outcome && (await sendSession(ctx, access, outcome));
+        const opened = outcome && (await sendSession(ctx, deviceAccess, outcome));
         const code = opened && makeBindingCode(deps, { id: opened.sessionId, userId: opened.user.id });
         return afterSuccess(start, code);
       });

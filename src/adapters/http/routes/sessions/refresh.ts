@@ -13,8 +13,8 @@ import type { EndedFeed } from '../service/ended-sessions.ts';
 const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
 
 /** Refresh, log-out and session (SPEC "Endpoints"). @param endedFeed `null`: no list of ended sessions is configured */
-export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
-  const { cookie, readPresentedDevice, browser } = access;
+export const refreshRoutes = (deps: Service, deviceAccess: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
+  const { cookie, readPresentedDevice, browser } = deviceAccess;
   const renew = refresh(deps);
   return [
     route({

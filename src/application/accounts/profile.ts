@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
 import { UNDETERMINED_LOCALE } from '../../domain/text.ts';
@@ -54,7 +55,8 @@ export const changeUsername =
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.username === username) return publicUser(before);
-      const changed = (await stores.users.update(before.id, { username, now: deps.clock.now() })) ?? before;
+      const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
+      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
       await recordChange(deps, stores, { kind: 'username-changed', user: before, origin });
       return publicUser(changed);
     });
@@ -66,7 +68,8 @@ export const changeLocale =
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
-      const changed = (await stores.users.update(before.id, { locale, now: deps.clock.now() })) ?? before;
+      const changed = await stores.users.update(before.id, { locale, now: deps.clock.now() });
+      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
       const user = { ...before, locale: before.locale ?? UNDETERMINED_LOCALE };
       await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);

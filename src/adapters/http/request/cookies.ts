@@ -70,7 +70,8 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
 /**
- * The cookies of the refresh token and of the access token. @param access `null`: the access token has no cookie
+ * The cookies of the refresh token and of the access token.
+ * @param access `null`: the access token has no cookie
  * @param data the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
  */
 export const sessionCookies = (

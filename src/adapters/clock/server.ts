@@ -16,7 +16,7 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
       const before = performance.now();
       const time = await ask();
       const [least, most] = [time - performance.now(), time - before];
-      // The true offset is between `least` and `most`. If `offset` is there, too, it stays: a slow response, whose range is wide, changes nothing.
+      // The true offset is between `least` and `most`. If `offset` is between them as well, it stays: a slow response, whose range is wide, changes nothing.
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);
     },
   };
@@ -24,7 +24,7 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
 
 const READING_INTERVAL_MS = 5_000;
 
-/** Reads the server's clock every five seconds, one reading at a time, and ignores failures. @returns a function that stops it */
+/** Reads the server's clock every five seconds, one reading at a time, and ignores failures. @returns a function that ends the readings */
 export const keepReading = ({ read }: Pick<ServerClock, 'read'>): (() => void) => {
   let isReading = false;
   const timer = setInterval(async () => {

@@ -7,7 +7,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** Epoch milliseconds at the start of the process, plus those since then. Setting the system's clock does not change it, so it measures durations. */
 export const monotonicTime = (): number => performance.timeOrigin + performance.now();
 
-/** At least 0 and below 1. It is not for secrets, but spreads calls that many instances would make at the same moment. */
+/** A number of at least 0 and below 1. Others may guess it, so it is not for secrets. */
 export const random = (): number => Math.random();
 
 /** Random ULIDs. If the clock has not advanced since the last id, the next id is its successor, so ids always ascend. */

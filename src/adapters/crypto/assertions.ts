@@ -8,10 +8,8 @@ import type { Records } from '../../application/storage/records.ts';
 import type { Operator } from '../../domain/operator.ts';
 import { ID_PATTERN } from '../../domain/user.ts';
 
-/** Seconds for which an assertion is valid. */
-const LIFETIME = 60;
-/** Seconds by which the clock of the signer may differ. */
-const CLOCK_TOLERANCE = 5;
+const MAX_LIFETIME_SECONDS = 60;
+const CLOCK_TOLERANCE_SECONDS = 5;
 
 const Claims = v.object({
   sub: v.pipe(v.string(), v.regex(ID_PATTERN)),
@@ -38,16 +36,15 @@ export const assertionVerifier =
           typ: 'adoption+jwt',
           algorithms: key.asymmetricKeyType === 'ec' ? ['ES256'] : ['EdDSA', 'Ed25519'],
           audience: [baseUrl, `${baseUrl}/`],
-          maxTokenAge: LIFETIME,
-          clockTolerance: CLOCK_TOLERANCE,
+          maxTokenAge: MAX_LIFETIME_SECONDS,
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: new Date(now),
         });
         const { success, output } = v.safeParse(Claims, payload);
         if (!success) return { problem: 'sub, jti or exp is missing or malformed' };
         const { sub: userId, jti: id, iat, exp } = output;
-        if (exp - iat > LIFETIME) return { problem: 'exp is more than a minute after iat' };
-        // Rounded up, since jose accepts the assertion until the end of this second.
-        return { id, userId, expiresAt: (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000 };
+        if (exp - iat > MAX_LIFETIME_SECONDS) return { problem: 'exp is more than a minute after iat' };
+        return { id, userId, expiresAt: refusedFrom(exp) };
       } catch (error) {
         // A message of jose quotes no part of the assertion, so it may be logged.
         problems.push(error instanceof Error ? error.message : 'unknown');
@@ -56,11 +53,11 @@ export const assertionVerifier =
     return { problem: [...new Set(problems)].join('; ') };
   };
 
-/** An operator's program that may use the back office, and its public key. */
-export type OperatorKey = Operator & {
-  /** A key on P-256. */
-  readonly publicKey: KeyObject;
-};
+/** The time from which jose refuses an assertion, in epoch milliseconds. `exp` may have a fraction, but jose counts the time in whole seconds. */
+const refusedFrom = (exp: number): number => (Math.ceil(exp) + CLOCK_TOLERANCE_SECONDS) * 1_000;
+
+/** An operator's program that may use the back office, and its public key, which is on P-256. */
+export type OperatorKey = Operator & { readonly publicKey: KeyObject };
 
 /** Bytes of `r`, the first half of an ES256 signature (RFC 7518 §3.4). */
 const R_BYTES = 32;
@@ -85,15 +82,15 @@ export const operatorAdmission = async (
     const { name } = operator;
     const verified = await jwtVerify(assertion, publicKey, {
       ...{ algorithms: ['ES256'], issuer: name, subject: name },
-      ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE },
+      ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE_SECONDS },
     }).catch(({ code, claim = 'none' }: JoseError) => refusal(`${code}, claim: ${claim}`));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
     // An assertion for several audiences is refused, since another audience could present it here.
     if (aud !== audience && aud !== `${audience}/`) return refusal('aud is not the URL of this back office');
-    if (exp * 1_000 > now + (LIFETIME + CLOCK_TOLERANCE) * 1_000)
+    if (exp * 1_000 > now + (MAX_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS) * 1_000)
       return refusal('exp is missing, or more than a minute away');
-    const isFirst = await useOnce(records, `operator ${idOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
+    const isFirst = await useOnce(records, `operator ${idOf(assertion)}`, refusedFrom(exp));
     return isFirst ? { ok: true, operator } : refusal('the assertion was used before: sign one for each request');
   };
 };

@@ -15,10 +15,10 @@ import type { KeyPair, TokenKeys } from './token-keys.ts';
 /** ES256 (RFC 7518 §3.4): SHA-256, and a signature of r and s, 32 bytes each. */
 const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
-/** Canonical base64url, with a signature of 64 bytes. Decoders also accept white space, and any unused bits at the end: one JWS would have several texts. */
+/** Canonical base64url, with a signature of 64 bytes. Decoders accept white space, and other unused bits at the end: one JWS would have several texts. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
-/** Why a text is not examined as a compact JWS with ES256. @param max the greatest length of the text, in characters */
+/** Why a text has not the form of a compact JWS with ES256; `null` if it has. @param max the greatest length of the text, in characters */
 export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
   if (text.length > max) return 'too_long';
   return COMPACT_JWS.test(text) ? null : 'malformed';
@@ -68,17 +68,14 @@ export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }
 /** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` for one that is not configured. */
 type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
-/** The type of the list of ended sessions (RFC 8725 §3.11). */
-const ENDED_SESSIONS = 'ended-sessions+jwt';
-
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key
  * (RFC 7638).
  *
- * A refresh signs twice and verifies once. That takes 166 µs of processor time here, but would take 340 µs with jose, of some 550 µs for a whole refresh
- * (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a
- * hundred took 9 to 17 ms instead of 2 to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a
- * millisecond. So jose is not used; the tests compare this signer with it.
+ * A refresh signs twice and verifies once. That takes 166 µs of processor time here, but would take 340 µs with jose (Node.js 26, two cores). WebCrypto,
+ * which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a hundred took 9 to 17 ms instead of 2
+ * to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a millisecond. So jose is not used; the tests
+ * compare this signer with jose.
  *
  * Tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
  */
@@ -94,9 +91,12 @@ export const nodeCryptoTokenSigner = async (
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...issAud }, { sid: sessionId }),
     signRefresh: async ({ claims, sessionId, rotation }) =>
       refresh.sign({ ...claims, ...issAud }, { sid: sessionId, rot: rotation }),
-    // The list has neither `sub` nor `exp`, and an audience of its own, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
+    // So that a careless verifier does not take the list for an access token, it has a type and an audience of its own (RFC 8725 §3.11, §3.12).
     signEnded: async (list, now) =>
-      access.sign({ ...issAud, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
+      access.sign(
+        { ...issAud, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list },
+        { typ: 'ended-sessions+jwt' },
+      ),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
@@ -117,8 +117,8 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
   };
 
   return {
-    sign: (claims: object, others: SessionHeader | { readonly typ: string }): string => {
-      const text = `${encodeObject({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encodeObject(claims)}`;
+    sign: (claims: object, parameters: SessionHeader | { readonly typ: string }): string => {
+      const text = `${encodeObject({ alg: 'ES256', typ: 'JWT', kid, ...parameters })}.${encodeObject(claims)}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },

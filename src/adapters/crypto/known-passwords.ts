@@ -54,7 +54,7 @@ export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => 
   return isLeaked;
 };
 
-/** Interpolation search: SHA-1 spreads the entries evenly, so three reads find one among millions. */
+/** Interpolation search: SHA-1 spreads the entries evenly, so three reads find an entry among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
   let [low, high] = [0, count];
   let [least, most] = [0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
@@ -83,7 +83,7 @@ const ANSWER_TIMEOUT = 2_000;
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /**
- * A list of leaked passwords on a server. It is asked for all hashes that begin with the first five hexadecimal digits of the password's SHA-1
+ * A list of leaked passwords on a server. The server is asked for all hashes that begin with the first five hexadecimal digits of the password's SHA-1
  * (k-anonymity), so it learns neither the password nor its hash. Its answer has lines of `REST:COUNT`, of which those with a count of 0 are padding.
  * @param url a slash and the five digits are added to it
  */

@@ -15,9 +15,7 @@ export type HasherOptions = {
   readonly scheme?: HashScheme;
   /** The binary logarithm of the number of rounds of bcrypt. SPEC "Password handling": 10. */
   readonly cost?: number;
-  /** Milliseconds that a task may wait in the queue. */
   readonly maxWait?: number;
-  /** Runs the tasks. Default: `hashingThreads()`. */
   readonly runner?: HashingRunner;
 };
 
@@ -25,7 +23,7 @@ const DEFAULT_COST = 10;
 /** Milliseconds that a hash of `DEFAULT_COST` is expected to take. A cost that is higher by one doubles the time. */
 const EXPECTED_DURATION = 50;
 
-/** Whether a bcrypt hash is of this service. Imported ones begin with `bcrypt$` (./foreign/storable-hash.ts). */
+/** Whether a hash is of bcrypt and of this service. Imported hashes of bcrypt begin with `bcrypt$` (./foreign/storable-hash.ts). */
 const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
 /** Whether a comparison with an imported hash takes many megabytes of memory. */
 const isMemoryHard = (text: string): boolean => {
@@ -77,7 +75,7 @@ type HashingResult = string | boolean;
 
 export type HashingRunner = { readonly width: number; readonly run: (task: HashingTask) => Promise<HashingResult> };
 
-/** The number is limited, since each thread takes some megabytes. */
+/** More threads are not started, since each takes some megabytes. */
 const MAX_THREADS = 8;
 /** With a second task waiting in it, a thread is not idle while the main thread reads the result of the first one. */
 const TASKS_PER_THREAD = 2;
@@ -99,7 +97,7 @@ const startThreads = async (count: number) => {
   });
 };
 
-/** Hashing threads, one for each core, which start with the first task and do not keep the process alive. @param processes how many share the cores */
+/** Starts one thread for each core with the first task. Idle threads do not keep the process alive. @param processes how many processes share the cores */
 export const hashingThreads = (processes = 1): HashingRunner => {
   const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
   return {

@@ -24,7 +24,7 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
   const invalid = { ok: false, reason: 'invalid' } as const;
   if (jwsProblem(text, PROOF_MAX_LENGTH) !== null) return invalid;
   const [header, claims] = text.split('.').map(decodeCanonicalObject);
-  if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isFor(claims, target)) return invalid;
+  if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isForRequest(claims, target)) return invalid;
   const key = publicKeyOf(header.jwk);
   if (key === null || !isSignedBy(text, key)) return invalid;
   const { crv, kty, x, y } = header.jwk;
@@ -35,14 +35,17 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** Whether the claims of a proof name this request. The schemes of the URLs may differ, since a proxy may end TLS. */
-const isFor = ({ htm, htu, ath }: v.InferOutput<typeof DeviceClaims>, { method, urls, accessToken }: ProofTarget) =>
+const isForRequest = (
+  { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
+  { method, urls, accessToken }: ProofTarget,
+) =>
   htm === method &&
   urls.some((url) => withoutScheme(url) === withoutScheme(htu)) &&
   ath === (accessToken && hash('sha256', accessToken, 'base64url'));
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 
-/** How many numbers proofs of one second can have: two of them have the same by chance once in two million. */
+/** How many numbers the proofs of one second can have: in one of two million cases, two proofs have the same number by chance. */
 const NUMBERS_PER_SECOND = 2 ** 21;
 
 const numberOf = ({ iat, jti }: v.InferOutput<typeof DeviceClaims>): number =>

@@ -58,14 +58,14 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** Hashes values that are only compared, such as addresses, with a key: without it, trying all addresses finds none. All instances derive the same key. */
+/** Hashes values that are only compared, such as addresses. Its key, which all instances derive, prevents finding an address by hashing all addresses. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
   // An HMAC would take three times as long. It would only prevent length extension, which does not help to find an address.
   return (text) => hash('sha256', key + text, 'base64url');
 };
 
-/** Derives a name and a key for encryption from a secret text. Without that text, nobody can find the name or decrypt. */
+/** Derives the name under which an answer is stored, and the key that encrypts it, from a secret text of the request. */
 export const encryptionFromSecret = (secret: string) => {
   const { encrypt, decrypt } = factorSecrets([deriveKey(secret, 'key of an answer')]);
   return {
@@ -120,7 +120,6 @@ const TAG_SIZE = 16;
 /** `id` names the key, `content` is the IV, the ciphertext and the tag. */
 const ENCRYPTED = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
-/** The id of a key: 64 bits of its hash. */
 const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
 /** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */

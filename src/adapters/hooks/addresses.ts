@@ -30,7 +30,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up each name once at a time, and all slow names one at a time: Node.js uses only two threads for look-ups, also for those of the database. */
+/** Looks up each name once at a time, and slow names one after the other: Node.js has only two threads for look-ups, which the database needs, too. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();
@@ -57,7 +57,7 @@ const limitedResolve = limitedLookup((hostname) => promisify(lookup)(hostname, {
 
 /**
  * The addresses of a URL that are in the allowed networks, or public. A connection has to use these addresses, and must not resolve the name again.
- * @throws RefusedAddress if there is none: all are private, of this machine, reserved, or for the transition to IPv6; or the URL has `http:`
+ * @throws RefusedAddress if no address is allowed: all are private, of this machine, reserved, or for the transition to IPv6; or the URL has `http:`
  */
 export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = limitedResolve) => {
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -6,16 +6,15 @@ import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 const MAX_WAITING = 1_000;
-/** Milliseconds for one call of the hook. After them, it is called for the next event. */
+/** Milliseconds for one call of the hook. Then the hook is called for the next event. */
 const CALL_TIMEOUT = 10_000;
-/** Milliseconds for all waiting events when the service stops. */
+/** Milliseconds for the calls for all waiting events when the service stops. */
 const CLOSE_TIMEOUT = 5_000;
 
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
 export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const late = () => new LoggableError('the hook has not ended in time');
-  /** Never rejects. */
   const call = async (event: AccountEvent): Promise<void> => {
     try {
       await withTimeout(CALL_TIMEOUT, Promise.resolve(event).then(hook), late);

@@ -32,7 +32,7 @@ type LimitedHookOptions<Asked, Answer> = {
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
-/** Limits the time and the number of calls of a hook. @throws AppError SYS_HOOK_UNAVAILABLE without a valid answer in time, or if too many calls wait */
+/** Limits time and number of the calls of a hook. @throws AppError SYS_HOOK_UNAVAILABLE if no valid answer comes in time, or too many calls wait */
 export const limitedHook = <Asked, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: LimitedHookOptions<Asked, Answer>,
   observe: ObserveHook,
@@ -67,7 +67,7 @@ const parseAnswer = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: un
 
 export const ANSWER_TIMEOUT = 2_000;
 
-/** A strict object, since with a misspelled member, such as `attribute`, the attributes would be lost silently. */
+/** A strict object, so that a misspelled member, such as `attribute`, is an error. */
 const Registration = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
@@ -95,7 +95,7 @@ export const limitedBeforeRegister = (
 
 /** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** The limit of the claims, with the attributes of the user, as JSON. So an access token still fits into a cookie, where clients store it in one. */
+/** Of the claims and the attributes of the user, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
@@ -121,7 +121,7 @@ const Verification = v.strictObject({ valid: v.boolean() });
 
 type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
-/** Asks the former system whether a password is right. @param until epoch milliseconds from which on it is not asked, and no password is right */
+/** Asks the former system whether a password is right. @param until epoch milliseconds from which on no password is right, without asking */
 export const limitedVerifyPassword = (
   ask: (presented: Presented) => unknown,
   until: number | null,

@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../domain/webhook.ts';
 import { tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** The public key of an Ed25519 key pair, as Standard Webhooks writes it. */
+/** The public key of an Ed25519 key pair, in the form of Standard Webhooks. */
 export const publicHookKey = (key: KeyObject): string => {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
@@ -10,7 +10,7 @@ export const publicHookKey = (key: KeyObject): string => {
 
 export type SigningKey = {
   readonly privateKey: KeyObject;
-  /** The key of HMAC, for signatures `v1`. */
+  /** The HMAC key of signatures `v1`. */
   readonly secret?: Buffer;
 };
 

@@ -12,8 +12,7 @@ import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
 /** Milliseconds, from the look-up of the name to the headers of the response. */
 const ATTEMPT_TIMEOUT = 20_000;
-/** Of the response. */
-const MAX_HEADER_BYTES = 8_192;
+const MAX_RESPONSE_HEADER_BYTES = 8_192;
 
 type SenderDeps = {
   /** The private key of the hooks; `null` if this instance has none. */
@@ -25,7 +24,7 @@ type SenderDeps = {
   readonly resolve?: Resolve;
 };
 
-/** Opens a connection for each message, to an address that was checked. `null` if this instance lacks the key that belongs to the webhook's `publicKey`. */
+/** Opens a connection for each message, to an address that was checked. Returns `null` if the webhook's `publicKey` belongs to no key of this instance. */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {
@@ -52,7 +51,7 @@ export const webhookSender =
 const sendRequest = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overTls : overHttp;
-    const request = send(url, { ...options, method: 'POST', agent: false, maxHeaderSize: MAX_HEADER_BYTES });
+    const request = send(url, { ...options, method: 'POST', agent: false, maxHeaderSize: MAX_RESPONSE_HEADER_BYTES });
     request.on('error', reject);
     request.on('response', (response) => {
       response.on('error', () => undefined);

@@ -32,7 +32,7 @@ const identity = {
   ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
-/** An identity, with `issuer`, the provider's name of itself, and `subject`, its name of the user. */
+/** An identity, with `issuer`, the provider's name for itself, and `subject`, the provider's name for the user. */
 export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
 
 export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));

@@ -4,8 +4,7 @@ const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 /**
  * Loads the names of browsers and operating systems.
  * @param between the text between the program and the system
- * @returns a function from a user agent to a name that people know, such as `Firefox on Windows`, or `null`. Clients choose their user agent, and so this
- *   text.
+ * @returns a function from a user agent to a name that people know, such as `Firefox on Windows`, or `null`. Clients can forge it with their user agent.
  */
 export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');

@@ -10,7 +10,7 @@ export const PasskeyJson = v.pipe(
   v.title('Passkey'),
 );
 
-/** It has recovery codes if it is the user's first second factor. */
+/** The passkey comes with recovery codes if it is the user's first second factor. */
 export const AddedPasskeyJson = v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) });
 
 export const FactorsJson = v.object({

@@ -3,7 +3,7 @@ import type { FieldCode, FieldProblem } from '../../domain/errors/app-error.ts';
 
 /** Characters of a field's name in an answer. Clients choose the names of parameters, which may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
-/** More than any route has fields. Clients choose the number of members of objects such as `extra`. */
+/** More than the fields of any route. Clients choose the number of members of objects such as `extra`. */
 const MAX_PROBLEMS = 50;
 
 /**

@@ -14,7 +14,7 @@ import {
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
 
-/** The domain of an email address, if it has no character of a port or a path: `domainToASCII` would remove those. */
+/** The domain of an email address, unless it has characters of a port or a path, which `domainToASCII` would remove. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
 
 /** Normalizes a typed username or email address. An international domain gets its form in ASCII: `jo@xn--bcher-kva.example`. */
@@ -84,23 +84,23 @@ export const newPassword = (limits: PasswordLimits) => {
   );
 };
 
-/** It has no limits of length, since the password may have been set before the present limits. */
+/** Any length, since the password may have been set under other limits than today's. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
-/** Data of a client for the operator's hook, such as the answer of a CAPTCHA, which has some 2,000 characters. */
 export const Extra = v.pipe(
   v.record(
     v.pipe(
       v.string(),
       v.regex(/^[\w-]{1,50}$/, 'must have a name of up to 50 letters, digits, underscores and hyphens'),
     ),
+    // The answer of a CAPTCHA has some 2,000 characters.
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),
   v.description('For a hook of the operator, such as the answer of a CAPTCHA.'),
 );
 
-/** Characters, enough for a proof for a URL of 1,000 characters. */
+/** Characters, enough for the proof of a request to a URL of 1,000 characters. */
 export const PROOF_MAX_LENGTH = 2_048;
 
 export const Proof = v.pipe(
@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that the page for log-in adds to the URL to which it sends the browser back. */
+/** The code that the log-in page adds to the URL to which it sends the browser back. */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(
@@ -155,7 +155,7 @@ export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits',
 /** Characters. The token of a link has 43. */
 const LINK_TOKEN_MAX = 100;
 
-/** The token of a link in a mail. Its form is not checked, since the service looks tokens up and does not find a malformed one. */
+/** The token of a link in a mail. Its form is not checked, since a malformed token is not found anyway. */
 export const LinkToken = v.pipe(
   v.string(),
   v.minLength(1),
@@ -170,7 +170,7 @@ export const AddressBody = v.object({ email: Email });
 /** Epoch milliseconds of the last time whose year has four digits, as RFC 3339 §5.6 requires. */
 const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Returns a function that writes times in ISO 8601. It remembers the last text, since times repeat: `createdAt` and `updatedAt` are often the same. */
+/** Returns a function that writes times in ISO 8601. It remembers the last text, since `createdAt` and `updatedAt` are often the same. */
 export const isoTime = (): ((time: number) => string) => {
   let [last, text] = [Number.NaN, ''];
   return (time) => {
@@ -199,7 +199,7 @@ export const FromTimestamp = v.pipe(
 );
 
 type Names = readonly string[];
-/** Each of these functions makes members of one type, by their names. */
+/** This function and the next ones make members of one type from their names. */
 export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
 export const nullableTexts = <const Each extends Names>(...names: Each) =>
   v.entriesFromList(names, v.nullable(v.string()));

@@ -8,9 +8,8 @@ type BoundedQueueOptions = {
   readonly width: number;
   /** Milliseconds that a task may wait. The queue estimates the wait by the durations of recent tasks. */
   readonly maxWait: number;
-  /** The expected milliseconds of a task before the first one has ended. */
+  /** The estimate before the first task has ended. */
   readonly expectedDuration?: number;
-  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 };
 

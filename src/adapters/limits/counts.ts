@@ -4,9 +4,9 @@ import { type OutageMessages, outageLog } from '../log/lines.ts';
 
 /** Counts requests, and stores texts, such as the state of log-in attempts. Durations are milliseconds. */
 export type Counts = {
-  /** Counts a request. @returns the number of requests in the present window, which began with the first of them, and the time until its end. */
+  /** Counts a request. @returns the number of requests in the current window, which has begun with the first of them, and the time until its end. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
-  /** Compare-and-swap: stores `text` for `ttl` if `former` is stored; an empty text means no entry. @returns `null`, or the other text that is stored. */
+  /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns the text that is stored instead of `former`, or `null` */
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
 };
 
@@ -17,13 +17,12 @@ const ANSWERS_CAPACITY = 20_000_000;
 /** An entry takes some 300 bytes besides its text. */
 const bytesOf = (text: string): number => text.length + 300;
 
-/** A stored text, and the time of its store's clock, in epoch milliseconds. */
+/** A stored text, and the time by the clock of the store, in epoch milliseconds. */
 export type StoredText = { readonly text: string; readonly now: number };
 
 type MemoryOptions = {
-  /** Epoch milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  /** The greatest number of counted keys, and of stored texts. By default, they take some 40 MB. */
+  /** The greatest number of counted keys, and also of stored texts. By default, both together take some 40 MB. */
   readonly capacity?: number;
 };
 
@@ -54,7 +53,7 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
 
 type Entry<Value> = { readonly value: Value; readonly end: number };
 
-/** Entries end after their `ttl`. A new one removes the oldest that have ended or exceed `capacity`: no client can exhaust the memory. */
+/** A map whose entries end after their `ttl`. A new entry removes the oldest ones that have ended or exceed `capacity`, so that the memory is bounded. */
 const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = () => 1) => {
   const entries = new Map<string, Entry<Value>>();
   let weight = 0;
@@ -88,7 +87,7 @@ const PAUSE_AFTER_FAILURE = 1_000;
 
 export type SharedCounts = Counts & { readonly isDegraded: () => boolean };
 
-/** Counts in `shared`, a store of all processes, and in `own` while it is unavailable. @param onFallback called for each call that `own` answers */
+/** Counts in `shared`, a store of all processes, and in `own` while `shared` is unavailable. @param onFallback called for each call that `own` answers */
 export const sharedCounts = (
   { shared, own }: { readonly shared: Counts; readonly own: Counts },
   logger: Logger,

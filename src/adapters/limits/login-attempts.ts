@@ -17,9 +17,9 @@ import type { Counts, StoredText } from './counts.ts';
 /** Returns the changed throttle, or `null` to leave the stored one unchanged. */
 type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
 
-/** How often a change is tried again because another instance has changed the same text meanwhile. */
+/** How often a change is tried while other instances change the same text. */
 const MAX_TRIES = 100;
-/** Milliseconds that a log-in has to wait if all `MAX_TRIES` have failed. */
+/** Milliseconds that a log-in has to wait if all tries have failed. */
 const BUSY_WAIT = 1_000;
 
 const NO_TEXT: StoredText = { text: '', now: 0 };
@@ -33,7 +33,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
   const oneAtATime = keyedMutex();
   /** The text that was stored when each attempt began. */
   const storedAtBegin = new WeakMap<Attempt, StoredText>();
-  /** @param expected the text that is probably stored. @returns the text after the change; `null` if other instances have always been faster */
+  /** @param expected the text that is probably stored. @returns the text after the change; `null` if all tries have failed */
   const update = (key: string, change: Change, expected = NO_TEXT): Promise<StoredText | null> => {
     const name = `tandem:throttle:${hashOf(key)}`;
     return oneAtATime(name, async () => {
@@ -68,7 +68,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
         wait = waitFor(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
-      // Here the clock of this machine is good enough: if there are failures, `replace` returns them with the time of the store.
+      // The clock of this machine is good enough for a guess: if failures are stored, `replace` returns them with the time of the store.
       const stored = await update(attempt.key, change, { text: '', now: clock.now() });
       if (stored === null) return BUSY_WAIT;
       if (wait === 0) storedAtBegin.set(attempt, stored);

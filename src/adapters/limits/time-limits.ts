@@ -38,7 +38,7 @@ const withTimer =
 /** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds, counted as by `onResponseTimeout`. */
 export const withResponseTimeout = withTimer(onResponseTimeout);
 
-/** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds by a plain timer. */
+/** As `withResponseTimeout`, but with a plain timer. */
 export const withTimeout = withTimer((timeout, giveUp) => {
   const timer = setTimeout(giveUp, timeout);
   return () => clearTimeout(timer);

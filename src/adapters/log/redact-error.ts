@@ -25,7 +25,7 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 that quote only names in the code. Other messages quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 that quote only names in the code. Other messages of V8 quote values: `Cannot create property 'a' on string 'secret'`. */
 const ENGINE_MESSAGE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
@@ -69,7 +69,7 @@ export type RedactedError = {
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
 /** The `type` of an error of the body parser, such as `entity.too.large`. */
 const BODY_PARSER_TYPE = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
-/** Members in which an error of PostgreSQL has such names. */
+/** Members of an error of PostgreSQL that have the name of a table, a constraint, or a function of PostgreSQL's source. */
 const NAMING_FIELDS = ['table', 'constraint', 'routine'];
 const MAX_CAUSES = 3;
 

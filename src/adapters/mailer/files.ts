@@ -7,11 +7,9 @@ import { isAddress, messageOf, safeId } from './message.ts';
 import { failureCodes } from './smtp.ts';
 
 type FileOptions = {
-  /** The path. The directory is created if it does not exist, and is accessible to its owner alone. */
+  /** Created if it does not exist, and then accessible to its owner alone. */
   readonly directory: string;
-  /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Called with the path of each mail, and with the links in it. */
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
@@ -25,7 +23,7 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });
     } catch (error) {
-      // The error is not passed on as it is: its message contains the path.
+      // The error is not passed on, since its message contains the path.
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${failureCodes(error)}` });
     }
     onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);

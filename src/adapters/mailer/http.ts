@@ -34,10 +34,7 @@ const postRequest = async (
 
 const isSuccess = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
-/**
- * Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good; after any other the caller tries again.
- * @param options.from an address, or a name and an address in angle brackets
- */
+/** Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good. After any other, the caller tries again. */
 export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: string }): Mailer => {
   const closing = new AbortController();
   return {

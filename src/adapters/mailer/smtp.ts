@@ -9,9 +9,8 @@ import { isAddress, messageOf } from './message.ts';
 type SmtpOptions = {
   /** `smtp:` or `smtps:`, with a percent-encoded user and password. */
   readonly url: string;
-  /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If it does offer it, TLS is always used. */
+  /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If the server offers it, TLS is used in any case. */
   readonly requireTls: boolean;
   /** Gets access tokens, which replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
@@ -101,7 +100,7 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
 /** Replies about authentication (RFC 4954 §6). */
 const AUTHENTICATION_REPLY = /^53\d$/;
 
-/** Whether the server permanently rejected this recipient or message, and not the log-in or the sender, which may be corrected for all mail. */
+/** Whether the server has permanently rejected this recipient or message. If it rejects the log-in or the sender, operators can correct that for all mail. */
 const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
@@ -131,12 +130,12 @@ export type MailOAuth = {
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** A token is not used during the last milliseconds before its expiry. */
+/** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
 const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
-/** Its message quotes no part of the answer, which may contain secrets. */
+/** The message quotes no part of the server's answer, which may contain secrets. */
 const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
 
 /**

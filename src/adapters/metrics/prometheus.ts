@@ -8,17 +8,16 @@ import { DATABASE_FAILURES } from '../records/storage.ts';
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
-  /** It is `null` for SQLite, which has no pool. */
+  /** `null` for SQLite, which has no pool. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
-  /** It is `null` for SQLite. */
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
-  /** Whether Redis can be reached. It is `null` if the service uses no Redis. */
+  /** `null` if the service uses no Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
   /** Milliseconds by which the clock of the database is ahead of this machine's. */
   readonly clockOffset: () => number;
   readonly isReady: () => Promise<boolean>;
-  /** Whether a part of the service that is not `required` is down. */
+  /** Whether a part of the service is down without which most requests succeed. */
   readonly isDegraded: () => Promise<boolean>;
   /** `null` if the service sends no mail. */
   readonly waitingMail: (() => Waiting) | null;
@@ -28,11 +27,20 @@ export type Readings = {
 /** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Waiting = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: in Redis, but it is unavailable or evicts counts. */
+/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
-const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'] as const;
+const REFRESH_OUTCOMES = [
+  'rotated',
+  'recovered',
+  'replayable',
+  'raced',
+  'unproven',
+  'reused',
+  'ended',
+  'unsent',
+] as const;
 
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
@@ -108,7 +116,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
-    observeRefresh: countBy('tandem_refreshes_total', 'outcome', OUTCOMES),
+    observeRefresh: countBy('tandem_refreshes_total', 'outcome', REFRESH_OUTCOMES),
     observeMail: countBy('tandem_mail_attempts_total', 'outcome', MAIL_OUTCOMES),
     observeLostSpans: (count: number): void => lostSpans.inc(count),
     observeWebhook: countBy('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
@@ -140,10 +148,10 @@ export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export type MetricsSource = { readonly contentType: string; readonly text: () => Promise<string> };
 
-/** The primary process serves the metrics of all workers as one. @param all the last known metrics of each worker */
-export const metricsOfWorkers = (all: () => MetricsOfWorker[]): MetricsSource => ({
+/** The metrics of all workers together, which the primary process serves. @param latest returns the last known metrics of each worker */
+export const metricsOfWorkers = (latest: () => MetricsOfWorker[]): MetricsSource => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
-  text: () => AggregatorRegistry.aggregate(all()).metrics(),
+  text: () => AggregatorRegistry.aggregate(latest()).metrics(),
 });
 
 /** How the values of all workers become one value. */

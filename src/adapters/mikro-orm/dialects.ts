@@ -34,7 +34,7 @@ export type Failure =
 export const memberOf = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
-/** Translates drivers' errors, which quote values and so are no `cause`. @param table the table of the statement; absent for a transaction */
+/** Replaces drivers' errors. They do not become the `cause`, since they quote values. @param table the table of the statement; absent for a transaction */
 export const errorTranslator =
   (failureOf: (error: unknown) => Failure) =>
   async <Result>(work: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
@@ -53,7 +53,7 @@ const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppErro
   if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
   const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
   if (memberOf(error, 'code') !== IN_FAILED_TRANSACTION) publishDatabaseFailure(reason);
-  // A busy database is no ConflictError, after which a use case is repeated: `withRetry` has waited for it already, and would wait again each time.
+  // A busy database is no ConflictError, after which a unit is repeated: `withRetry` has already waited ten seconds, and would wait again each time.
   const isConflict = failure.kind === 'conflict';
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
 };
@@ -64,7 +64,7 @@ const mysqlNumber = (error: unknown): string => {
   return typeof number === 'number' && memberOf(error, 'sqlState') !== undefined ? ` ${number}` : '';
 };
 
-/** The beginning of such a message of SQLite, without the name of the table or column. */
+/** The beginning of SQLite's message about a missing table or column, without its name. */
 const MISSING_OBJECT = /^no such (?:table|column)/;
 
 /** SQLite's result code and its text for this code, which quotes no value; `undefined` if the error is not of SQLite. */
@@ -76,7 +76,7 @@ const sqliteReason = (error: unknown): string | undefined => {
 
 const LONGEST_WAIT_MS = 10_000;
 
-/** Waits between two attempts, without blocking the thread as `busy_timeout` of SQLite would. */
+/** Waits between two attempts. `busy_timeout` of SQLite would block the thread. */
 const retryWhileBusy =
   (failureOf: SqlDialect['failureOf']): SqlDialect['withRetry'] =>
   async (send) => {
@@ -102,7 +102,7 @@ const inTransaction = <Result>(
   work: (transaction: Connection) => Promise<Result>,
 ): Promise<Result> =>
   db.connection().execute(async (singleConnection) => {
-    // Kysely's own transactions send a statement only after the one before it was answered.
+    // Kysely's own transactions are not used, since they send a statement only after the one before it was answered.
     const connection = await singleConnection.getExecutor().provideConnection(async (each) => each);
     try {
       const { begun, execute } = await begin(connection);
@@ -124,7 +124,7 @@ const beginBy =
     return { begun: Promise.resolve(), execute: (query) => connection.executeQuery(query) };
   };
 
-/** Sends the first reads together with `begin`. A change waits until the transaction has begun: if `begin` failed, it would be stored outside of one. */
+/** Sends the first reads together with `begin`. A change waits until the transaction has begun: it would be stored even if `begin` failed. */
 const beginWithReads =
   (statement: string): Begin =>
   (connection) => {
@@ -200,7 +200,7 @@ const retryBetweenTurns: SqlDialect['withRetry'] = async (send) => {
 export const SQLITE: SqlDialect = {
   system: 'sqlite',
   withRetry: retryBetweenTurns,
-  // `immediate` takes the lock for writing at the beginning, so nobody changes what the transaction reads before it writes. While another process has
+  // `immediate` takes the lock for writing at the beginning, so that no other process changes what the transaction has read. While another process has
   // the lock, the connection is free for reads between two attempts.
   transact: (db, work) => retryBetweenTurns(() => inTransaction(db, beginBy('begin immediate'), work)),
   pipelines: false,
@@ -215,7 +215,7 @@ export const SQLITE: SqlDialect = {
 /** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and refuses all statements. */
 export const NODE_NOT_READY = 1047;
 /**
- * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), and NOT_READY.
+ * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), `NODE_NOT_READY`.
  * ER_LOCK_WAIT_TIMEOUT is not among them, since it rolls back only the statement, and not the transaction.
  */
 const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NODE_NOT_READY];

@@ -23,7 +23,7 @@ type Callback = (error: unknown, result?: unknown) => void;
 
 /**
  * Errors after which a server is left. Of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
- * Of a node that has lost its cluster: NOT_READY, ER_ERROR_DURING_COMMIT.
+ * Of a node that has lost its cluster: `NODE_NOT_READY`, ER_ERROR_DURING_COMMIT.
  */
 const SERVER_FAILURES: readonly unknown[] = [1290, 1792, 1836, NODE_NOT_READY, 1180];
 
@@ -35,10 +35,10 @@ const STATE_QUERY = `show global variables where variable_name in ('wsrep_on', '
 const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
 
 /**
- * A server, of which each connection is prepared before its first use.
+ * The pool of one server, which prepares each connection before its first use.
  * @param session the first statements of each connection. If one of them fails, the connection is closed.
- * @param limit milliseconds for a statement. After them the connection is closed, since the server may hang.
- * @param hasOthers whether there are other servers. If so, each has to be a node of one cluster: without one, a fail-over would lose writes.
+ * @param limit milliseconds for a statement. Then the connection is closed, since the server may hang.
+ * @param hasOthers whether there are other servers. Then all have to be nodes of one cluster, since a fail-over to another server would lose writes.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write
  */
 const preparedServer = (
@@ -133,15 +133,14 @@ const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (erro
     });
   }) as MysqlPoolConnection['query'];
 
-/** Milliseconds between two attempts to return to a preferred server. */
-const RETURN_MS = 5_000;
+const RETURN_INTERVAL_MS = 5_000;
 
 /**
  * A pool over several servers. It uses one server until that fails, then the next one, and returns to a preferred server when it is available again.
  * @param pools a pool of the driver for each server, the preferred server first
  * @param session the first statements of each connection
  * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit
- * @param onFailOver called when another server than before has given a connection, with its number, and the error for which the former one was left
+ * @param onFailOver called when another server than before has given a connection, with its number, and the error after which the former server was left
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],
@@ -166,7 +165,7 @@ export const poolOfServers = (
   const returnToPreferred = async (): Promise<void> => {
     isReturning = true;
     while (current > 0 && !isEnded) {
-      await pause(RETURN_MS, undefined, { ref: false });
+      await pause(RETURN_INTERVAL_MS, undefined, { ref: false });
       for (const [at, server] of servers.entries()) {
         if (at >= current || isEnded) break;
         const connection = await server.connect(() => isEnded).catch(() => null);

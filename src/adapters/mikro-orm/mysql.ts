@@ -7,14 +7,12 @@ import { type DriversPool, poolOfServers } from './mysql-servers.ts';
 import type { DatabaseKind, OpenConnection, ServerOptions } from './options.ts';
 import { connectionOver } from './statements.ts';
 
-/** @throws Error that names the package if it is not installed */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MariaDbDriver: driver } = await importOptional('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   const session = mariadbSession(options.statementTimeout);
   return kindOf({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
 };
 
-/** @throws Error that names the package if it is not installed */
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MySqlDriver: driver } = await importOptional('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   const session = mysqlSession(options.statementTimeout);
@@ -58,7 +56,7 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
 /**
  * The first statements of each connection, which replace the defaults of the server.
  * - STRICT_ALL_TABLES: too long texts are refused instead of cut. NO_BACKSLASH_ESCAPES is left out: with it, the driver would quote values unsafely.
- * - English messages, since that of a violation is parsed.
+ * - English messages, since the message of a violation is parsed.
  * - UTC, since `unix_timestamp` converts the session's time, and a local time has one hour of the year twice.
  * - READ COMMITTED: each statement sees what was committed before it.
  * @param limit milliseconds that a statement may wait for a lock
@@ -91,7 +89,7 @@ export const connectServers = async (
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // MikroORM's connection to MariaDB extends that to MySQL.
+    // The class of MikroORM's connections to MariaDB extends this one.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
@@ -112,7 +110,7 @@ type Product = Pick<DatabaseKind, 'dialect'> & {
 
 const kindOf = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
-  // A key of an index has at most 3,072 bytes, and up to two texts, of which the longest is the id of a credential: 1,364 characters of ASCII (ADR
+  // A key of an index has at most 3,072 bytes, and up to two texts. The longest text is the id of a credential: 1,364 characters of ASCII (ADR
   // 0009). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
   types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {

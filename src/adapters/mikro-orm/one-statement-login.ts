@@ -8,8 +8,8 @@ import { errorTranslator, POSTGRESQL } from './dialects.ts';
 import {
   builtStatements,
   type Connection,
+  columnNamesOf,
   insertRow,
-  namesOf,
   type Row,
   type SqlTable,
   type Statement,
@@ -17,7 +17,7 @@ import {
   VERSION,
 } from './statements.ts';
 
-const { system, failureOf, booleanToSql: booleans } = POSTGRESQL;
+const { system, failureOf, booleanToSql } = POSTGRESQL;
 const translateErrors = errorTranslator(failureOf);
 
 /**
@@ -54,7 +54,7 @@ const CHECKED_MEMBERS = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', '
 const UNCHANGED_COLUMNS: readonly string[] = ['id', 'user_id', 'counted_by'];
 
 const valuesOf = (table: SqlTable, row: object) =>
-  insertRow(table, { ...row, version: firstVersion() }, booleans).values;
+  insertRow(table, { ...row, version: firstVersion() }, booleanToSql).values;
 
 const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): Statement => {
   const { user, session, event, notice } = login;
@@ -64,13 +64,13 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
   const build: Statement['build'] = (db, placeholders) => {
     const rest = [...placeholders];
     const [sessionValues, eventValues] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
-    const [userId, countedBy, device, isWatched, since, refused, ...decisive] = rest;
-    const columns = (table: SqlTable) => sql.join(namesOf(table).map((name) => sql.ref(name)));
+    const [userId, countedBy, device, isWatched, since, refused, ...expected] = rest;
+    const columns = (table: SqlTable) => sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
     const fromUserRows = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
     const unchanged = CHECKED_MEMBERS.map(
-      (member, at) => sql`${sql.ref(users.column(member).name)} is not distinct from ${decisive[at]}`,
+      (member, at) => sql`${sql.ref(users.column(member).name)} is not distinct from ${expected[at]}`,
     );
-    const changes = namesOf(events).flatMap((name, at) => {
+    const changes = columnNamesOf(events).flatMap((name, at) => {
       if (UNCHANGED_COLUMNS.includes(name)) return [];
       const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
@@ -93,7 +93,15 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
     return { compile: () => statement.compile(db) };
   };
   const noticeValues = [notice !== null, notice?.since ?? 0, notice?.refused ?? 0];
-  const decisive = CHECKED_MEMBERS.map((member) => user[member]);
-  const values = [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticeValues, ...decisive];
+  const checkedValues = CHECKED_MEMBERS.map((member) => user[member]);
+  const values = [
+    ...sessionRow,
+    ...eventRow,
+    user.id,
+    event.countedBy,
+    event.device,
+    ...noticeValues,
+    ...checkedValues,
+  ];
   return { shape: 'log in', values, build };
 };

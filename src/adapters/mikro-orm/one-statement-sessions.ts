@@ -27,7 +27,7 @@ const tableNames = (prefix: string) => {
     massEndings: `${prefixed('massEndings').name} as ending`,
   } as const;
 };
-type Names = ReturnType<typeof tableNames>;
+type TableNames = ReturnType<typeof tableNames>;
 
 const PART_COLUMNS = (
   ['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const
@@ -51,9 +51,9 @@ type JsonDialect = { readonly dialect: SqlDialect; readonly least: 'least' | 'mi
 
 /**
  * The two methods that requests call most, each as one statement. The plain repository does a rotation with the proof of a page's key, and a rotation for
- * which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor time (0.32
- * ms for its rotation instead of 0.12) and twice the time of PostgreSQL, a request that reads session and user a quarter more (0.17 ms instead of 0.08),
- * and on SQLite the service answers a sixth fewer refreshes.
+ * which the statement finds no row. With the plain repository alone, a rotation on PostgreSQL takes 0.32 ms of the service's processor time instead of
+ * 0.12, and twice the time of PostgreSQL; reading session and user takes 0.17 ms instead of 0.08; and on SQLite the service answers a sixth fewer
+ * refreshes.
  * @param plain the repository over the records of the same database
  *
  * @example
@@ -67,12 +67,12 @@ const oneStatementSessions =
     plain: SessionRepository,
     prefix = '',
   ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
-    const { withRetry: repeated, failureOf, system } = database.dialect;
+    const { withRetry, failureOf, system } = database.dialect;
     const translateErrors = errorTranslator(failureOf);
     const names = tableNames(prefix);
     const send = builtStatements(system);
     const firstRow = async (statement: Statement): Promise<Row | undefined> =>
-      (await translateErrors(() => repeated(() => send(connection, statement)))).rows[0];
+      (await translateErrors(() => withRetry(() => send(connection, statement)))).rows[0];
     return {
       async rotate(rotation) {
         const statement = rotateSession(database, names, rotation);
@@ -95,15 +95,15 @@ const ON_POSTGRESQL: JsonDialect = { dialect: POSTGRESQL, least: 'least', jsonAr
 export const postgresqlSessions = oneStatementSessions(ON_POSTGRESQL);
 export const sqliteSessions = oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' });
 
-/** The values of the statement by name. Their order is always the same, since the placeholders rely on it. */
-const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleanToSql']) => {
+/** The values of the statement of a rotation, by name. Their order is always the same, since the placeholders rely on it. */
+const valuesOf = (rotation: Rotation, booleanToSql: SqlDialect['booleanToSql']) => {
   const { sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge } = rotation;
   const { userAgent, address } = rotation.device;
   const { required, browserKey } = rotation.evidence;
   return {
     ...{ sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge },
     ...{ userAgent, address, browserKey },
-    ...{ isRequired: booleans(required), continuesBurst: booleans(rotation.continuesBurst) },
+    ...{ isRequired: booleanToSql(required), continuesBurst: booleanToSql(rotation.continuesBurst) },
     ...{ next: nextNumber(rotation), first: firstOfBurst(rotation) },
   };
 };
@@ -112,13 +112,19 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleanToSql']) => {
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the session expires
  * earlier than before, so no index is written to (ADR 0035).
  */
-const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: Names, rotation: Rotation): Statement => {
+const rotateSession = (
+  { dialect, least, jsonArray }: JsonDialect,
+  names: TableNames,
+  rotation: Rotation,
+): Statement => {
   const values = valuesOf(rotation, dialect.booleanToSql);
   return {
     shape: 'rotate',
     values: Object.values(values),
     build: (db, places) => {
-      const placeholders = Object.fromEntries(Object.keys(values).map((name, at) => [name, places[at]])) as Values;
+      const placeholders = Object.fromEntries(
+        Object.keys(values).map((name, at) => [name, places[at]]),
+      ) as RotationValues;
       const leastOf = sql.raw(least);
       const end = sql`coalesce(authenticated_at + ${integer(placeholders.maxAge)}, ${integer(placeholders.expiresAt)})`;
       const expiry = sql`${leastOf}(${integer(placeholders.expiresAt)}, ${end})`;
@@ -157,7 +163,7 @@ const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: Names,
   };
 };
 
-type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
+type RotationValues = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
@@ -166,24 +172,28 @@ const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 const inJson = (jsonArray: string, from: string, columns: readonly SqlColumn[]) =>
   sql`cast(${sql.raw(jsonArray)}(${sql.join(columns.map(({ name }) => sql.ref(from + name)))}) as text)`;
 
-const burstAfter = ({ continuesBurst, number, first, at }: Values) => ({
+const burstAfter = ({ continuesBurst, number, first, at }: RotationValues) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
     then burst_started_at else ${integer(at)} end`,
   burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(first)} end`,
 });
 
-const needsNoProof = ({ isRequired, browserKey }: Values) =>
+const needsNoProof = ({ isRequired, browserKey }: RotationValues) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
 /** Whether no mass ending has ended the session: the opposite of `isEndedBy` of the domain, in SQL. */
-const isNotMassEnded = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
+const isNotMassEnded = (db: Sql, { massEndings }: TableNames, leastOf: RawBuilder<unknown>) =>
   sql<boolean>`not exists ${db
     .selectFrom(massEndings)
     .select('ending.id')
     .where('ending.at', '>=', sql`${leastOf}(session.created_at, session.authenticated_at)`)}`;
 
-const selectWithUser = ({ jsonArray, least }: JsonDialect, names: Names, { id, userId }: SessionKey): Statement => ({
+const selectWithUser = (
+  { jsonArray, least }: JsonDialect,
+  names: TableNames,
+  { id, userId }: SessionKey,
+): Statement => ({
   shape: 'find with user',
   values: [id, userId],
   build: (db, [sessionId, ownerId]) =>
@@ -200,7 +210,7 @@ const selectWithUser = ({ jsonArray, least }: JsonDialect, names: Names, { id, u
           'session_in_json',
         ),
         inJson(jsonArray, 'auth_user.', USERS.columns).as('user_in_json'),
-        // For `/users/me`, where a second statement would take a quarter of the time of the request.
+        // `/users/me` returns the number of passkeys. A second statement for it would take a quarter of the time of the request.
         db
           .selectFrom(names.passkeys)
           .select(sql`count(*)`.as('count'))

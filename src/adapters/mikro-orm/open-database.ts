@@ -4,7 +4,7 @@ import { TABLES } from '../../application/storage/tables.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { errorTranslator, type SqlDialect } from './dialects.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
-import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
+import type { DatabaseKind, DatabaseOptions, OpenConnection } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';
 import { mikroOrmRecords } from './records.ts';
 import { bringUpToDate, SchemaError, type SchemaState, schemaState, sendTo, tablesOf } from './schema.ts';
@@ -12,7 +12,7 @@ import { sqliteKind } from './sqlite.ts';
 
 export type Database = {
   readonly records: Records;
-  /** Replaces methods of a repository of sessions over `records` by faster ones, if there are some for this database. */
+  /** Replaces methods of a repository of sessions over `records` by faster ones, if this database has some. */
   readonly withFasterMethods: (plain: SessionRepository) => SessionRepository;
   /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses to write */
   ping(): Promise<void>;
@@ -24,8 +24,7 @@ export type Database = {
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
   /** The names of the tables of the application, including tables that it does not declare any more. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
-  /** The current state of the pool; `null` for SQLite, which has none. */
-  connections(): PoolState | null;
+  readonly connections: OpenConnection['connections'];
   close(): Promise<void>;
 };
 
@@ -64,7 +63,7 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
   const { kind, dialect, prefix, tables, db, execute, connections, close } = opened;
-  const { timeQuery: time } = kind;
+  const { timeQuery } = kind;
   const translateErrors = errorTranslator(dialect.failureOf);
   const send = sendTo(db);
   const firstRow = async (text: string) => (await send(text))[0];
@@ -80,7 +79,7 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
     withFasterMethods: (plain) => ({ ...plain, ...kind.fasterSessions?.({ db, execute }, plain, prefix) }),
     ping: writeNothing(sessionTables),
     pingOtherTables: writeNothing(otherTables),
-    readTime: time === null ? null : () => translateErrors(async () => Number((await firstRow(time))?.now)),
+    readTime: timeQuery === null ? null : () => translateErrors(async () => Number((await firstRow(timeQuery))?.now)),
     async examine() {
       const about = await firstRow(kind.aboutQuery);
       const schema = await schemaState(opened);

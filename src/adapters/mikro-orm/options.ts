@@ -6,7 +6,7 @@ import type { Connection } from './statements.ts';
 export type SqliteOptions = {
   readonly kind: 'sqlite';
   readonly path: string;
-  /** `full`: each commit is on the disk before it is acknowledged. `normal`: a power cut may lose the last commits. */
+  /** `full`: each commit is on the disk before it is acknowledged. `normal`: a power cut may lose the last commits, but never corrupts the file. */
   readonly synchronous: 'normal' | 'full';
   readonly tablePrefix: string;
 };
@@ -16,21 +16,18 @@ export type ServerOptions = {
   readonly url: string;
   /** The URLs of the other nodes of a cluster, in the order in which they are tried. */
   readonly others?: readonly string[];
-  /** Called when another server is used than before. @param error why the one before was left */
+  /** Called when another server is used than before. @param error why the former server was left */
   readonly onFailOver?: (host: string, error: unknown) => void;
   readonly poolSize: number;
-  /** Milliseconds that a request waits for a connection. */
+  /** Milliseconds, as are the other limits: for getting a connection, for a statement, and for an unused connection to stay open. */
   readonly connectionTimeout: number;
-  /** Milliseconds that a statement may take. */
   readonly statementTimeout: number;
-  /** Milliseconds for which an unused connection stays open. */
   readonly idleTimeout: number;
   readonly tablePrefix: string;
 };
 
 export type DatabaseOptions = SqliteOptions | ServerOptions;
 
-/** How many connections of a pool are used or idle, and how many requests wait for one. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
 export type SqlTypes = {
@@ -44,7 +41,7 @@ export type SqlTypes = {
 
 /** An open database. `execute` is for short statements outside of transactions; several of them may share a connection. */
 export type OpenConnection = Connection & {
-  /** The current state of the pool; `null` if the database has none. */
+  /** The current state of the pool; `null` for SQLite, which has none. */
   readonly connections: () => PoolState | null;
   /** Whether the server is a node of a cluster, whose other nodes write the same tables, and do not see its locks. */
   readonly isCluster?: () => boolean;
@@ -55,11 +52,11 @@ export type DatabaseKind = {
   readonly types: SqlTypes;
   /** Opens the database. No connection is made before the first statement. */
   readonly connect: () => Promise<OpenConnection>;
-  /** The options of MikroORM, which makes the schema. They load MikroORM, which takes a fifth of the time of a start. */
+  /** The options of MikroORM, which makes the schema. A call loads MikroORM, which takes a fifth of the time of a start. */
   readonly orm: () => Promise<Partial<Options>>;
   /** Statements that are executed once, when the database is opened. */
   readonly settingStatements: readonly string[];
-  /** A statement that fails, or returns the reason as `unfit`, if the service cannot work with this database. */
+  /** A statement that fails if the service cannot work with this database, or returns the reason as `unfit`. */
   readonly probeQuery: string;
   /** A query for the `name` of each table that is visible without the name of a schema, and `is_here`, whether it is in the schema of this service. */
   readonly tablesQuery: string;

@@ -47,9 +47,9 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** A connection that cancels too long queries, prepares statements, and is replaced after its server has become read-only. */
+/** A connection that cancels queries after a time limit, prepares statements, and is replaced after its server has become read-only. */
 export type PooledConnection = PostgresPoolClient & {
-  /** Whether only this connection uses its session on the server: behind a pooler, others use it as well. */
+  /** Whether no other client uses the connection's session on the server. Behind a pooler, others do. */
   readonly hasOwnSession: boolean;
   readonly isOutdated: () => boolean;
 };
@@ -68,7 +68,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
   const connections = new WeakMap<Client, PooledConnection>();
-  const replaced: Replacement = { until: Number.NEGATIVE_INFINITY };
+  const replacement: Replacement = { until: Number.NEGATIVE_INFINITY };
   const cancel = (client: Client) => requestCancellation(new driver.Client(options), client);
   const options = {
     application_name: 'tandem',
@@ -80,7 +80,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
     pipeline: true,
     // The pool awaits this function before it hands out a new connection.
     async onConnect(client: Client) {
-      connections.set(client, await pooledConnection(client, limits.statementTimeout, cancel, replaced));
+      connections.set(client, await pooledConnection(client, limits.statementTimeout, cancel, replacement));
     },
   };
   const pool = new driver.Pool(options);
@@ -122,7 +122,7 @@ const pooledConnection = async (
   client: Client,
   limit: number,
   cancel: (client: Client) => void,
-  replaced: Replacement,
+  replacement: Replacement,
 ): Promise<PooledConnection> => {
   const openedAt = monotonicTime();
   let isFaulty = false;
@@ -130,7 +130,7 @@ const pooledConnection = async (
     isFaulty = true;
   };
   const replaceAll = () => {
-    if (monotonicTime() - replaced.until > REPLACEMENT_INTERVAL_MS) replaced.until = monotonicTime();
+    if (monotonicTime() - replacement.until > REPLACEMENT_INTERVAL_MS) replacement.until = monotonicTime();
   };
   const limitAnswer = answerLimiter(client, limit, () => {
     discard();
@@ -144,11 +144,11 @@ const pooledConnection = async (
     return answer;
   };
   const onOutdated = () => {
-    // Both, since `replaceAll` does nothing shortly after the last replacement.
+    // Shortly after the last replacement, `replaceAll` does nothing, so this connection is discarded as well.
     discard();
     replaceAll();
   };
-  const isOutdated = () => openedAt <= replaced.until;
+  const isOutdated = () => openedAt <= replacement.until;
   const isOwn = await hasOwnSession(client, limit);
   const query = isOwn
     ? statementPreparer(send, onOutdated)
@@ -226,8 +226,8 @@ const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If the server refuses a prepared
- * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. So is a statement
- * whose name is unknown because the former statement, which would have prepared it, has failed.
+ * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. The same
+ * happens if the server does not know the name because the former statement, which would have prepared it, has failed.
  * @param onOutdated called if a prepared statement is outdated: others may be as well, also those of other connections
  */
 const statementPreparer = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {

@@ -90,11 +90,11 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C' },
     async connect() {
       const pool = openPool(options);
-      const { execute, countJoined: joined } = statementBatcher(pool);
+      const { execute, countJoined } = statementBatcher(pool);
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
         execute,
-        connections: () => ({ ...pool.state(), waiting: pool.state().waiting + joined() }),
+        connections: () => ({ ...pool.state(), waiting: pool.state().waiting + countJoined() }),
       };
     },
     async orm() {
@@ -103,7 +103,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settingStatements: [],
     probeQuery: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made when that was the first one.
+    // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made while that schema was the first one.
     tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace

@@ -34,7 +34,7 @@ export const isPublicAfterRestricting = (path: string): boolean => {
   return (mode & BITS_OF_OTHERS) !== 0;
 };
 
-/** Takes the permissions of group and others from a file. Ignores failures, since the callers check the mode afterwards. */
+/** Removes the permissions of group and others. Ignores failures, since the callers check the mode afterwards. */
 export const restrictToOwner = (path: string): void => {
   try {
     const { mode } = statSync(path);

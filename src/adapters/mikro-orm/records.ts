@@ -26,18 +26,14 @@ import {
 
 const ROWS_AT_ONCE = 64;
 
-/**
- * Records over Kysely.
- * @param prefix of the names of tables and indexes
- * @param declared the tables of the service and of the application
- */
+/** Records over Kysely. @param prefix of the names of tables and indexes. @param declared the tables of the service and of the application */
 export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
-  const { withRetry: repeated, transact, system, pipelines } = dialect;
+  const { withRetry, transact, system, pipelines } = dialect;
   const tables = sqlTables(prefix, declared);
   const [connection, sendBuilt] = [connectionOver(db), builtStatements(system)];
   const translateErrors = errorTranslator(dialect.failureOf);
   const sendOutside: Send = (statement) =>
-    translateErrors(() => repeated(() => sendBuilt(connection, statement)), statement.table);
+    translateErrors(() => withRetry(() => sendBuilt(connection, statement)), statement.table);
   const inTransaction =
     (transaction: Connection): Send =>
     (statement) =>
@@ -57,7 +53,7 @@ export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', decla
 type Send = (statement: TableStatement) => Promise<QueryResult<Row>>;
 
 const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: SqlDialect): Calls => {
-  const { booleanToSql: booleans, rowLock, returnsDeleted, search } = dialect;
+  const { booleanToSql, rowLock, returnsDeleted, search } = dialect;
   const select = async <Name extends TableName>(
     name: Name,
     query: Query<Name>,
@@ -74,7 +70,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
     }
     return found.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
-  /** Sends a statement for each row, for databases whose `delete` returns no rows: so the number of deleted rows tells whether it was deleted. */
+  /** For databases whose `delete` returns no rows: a statement for each row, whose number of deleted rows tells whether the row was deleted. */
   const removeEach = async <Each extends object>(table: SqlTable, rows: readonly Each[]): Promise<Each[]> => {
     const removed: Each[] = [];
     for (const row of rows)
@@ -85,13 +81,13 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
     async insert(name, row) {
       const table = tables(name);
       assertStorable(table, row);
-      await send(insertRow(table, { ...row, version: firstVersion() }, booleans));
+      await send(insertRow(table, { ...row, version: firstVersion() }, booleanToSql));
     },
     list: (name, query) => select(name, query),
     async replace(name, before, after) {
       const table = tables(name);
       assertStorable(table, after);
-      const update = updateRow(table, before, { ...after, version: before.version + 1 }, booleans);
+      const update = updateRow(table, before, { ...after, version: before.version + 1 }, booleanToSql);
       return Number((await send(update)).numAffectedRows) > 0;
     },
     async remove(name, rows) {
@@ -109,7 +105,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
     },
     async lock(name, key) {
       if (rowLock === 'write' && Object.values(key).every(isStorable))
-        await send(touchRow(tables(name), key, booleans));
+        await send(touchRow(tables(name), key, booleanToSql));
       return (await select(name, { equal: key }, rowLock))[0] ?? null;
     },
   };

@@ -37,17 +37,17 @@ export const sendTo =
  * statement). Several processes may do so at the same time.
  * @throws SchemaError
  */
-export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
+export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
   try {
-    if (await isPending(opened)) {
-      await opened.kind.dialect.withRetry(() => createOrMigrate(opened));
-      await applyOutsideTransaction(opened);
+    if (await isPending(context)) {
+      await context.kind.dialect.withRetry(() => createOrMigrate(context));
+      await applyOutsideTransaction(context);
     }
   } catch (error) {
     // If nothing is pending any more, another process has brought the schema up to date, and caused the error.
-    if (error instanceof SchemaError || (await isPending(opened))) throw withAdvice(error);
+    if (error instanceof SchemaError || (await isPending(context))) throw withAdvice(error);
   }
-  await assertComplete(opened);
+  await assertComplete(context);
 };
 
 const withAdvice = (error: unknown): unknown =>
@@ -57,14 +57,12 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Checks that all declared columns exist, by a query that reads no row. @throws SchemaError */
+/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
-  const table = sqlTables(prefix, tables);
-  // Without the tables of the application.
-  const own = (Object.keys(tables) as TableName[])
-    .map(table)
+  const tablesOfService = (Object.keys(tables) as TableName[])
+    .map(sqlTables(prefix, tables))
     .filter(({ name }) => !name.startsWith(`${prefix}${OWN_PREFIX}`));
-  const reads = own.map(({ name, columns }) => {
+  const reads = tablesOfService.map(({ name, columns }) => {
     const rows = db.selectFrom(`${name} as part`).select(columns.map((column) => `part.${column.name}`));
     return sql`exists ${rows.where(sql<boolean>`1 = 0`)}`;
   });
@@ -87,8 +85,8 @@ export type SchemaState = {
   readonly unknown: readonly string[];
 };
 
-export const schemaState = async (opened: SchemaContext): Promise<SchemaState> => {
-  const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = opened;
+export const schemaState = async (context: SchemaContext): Promise<SchemaState> => {
+  const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = context;
   const names = [CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
   const found = (await tablesOf(send, kind)).filter(({ isHere }) => isHere).map(({ name }) => name);
@@ -96,22 +94,22 @@ export const schemaState = async (opened: SchemaContext): Promise<SchemaState> =
   const missing = Object.values(tables)
     .map(({ name }) => `${prefix}${name}`)
     .filter((name) => !found.includes(name));
-  const done = (await send(`select name from ${migrationsTable(prefix)}`)).map(({ name }) => String(name));
+  const applied = (await send(`select name from ${migrationsTable(prefix)}`)).map(({ name }) => String(name));
   return {
-    pending: [...names.filter((name) => !done.includes(name)), ...missing],
-    unknown: done.filter((name) => !names.includes(name)),
+    pending: [...names.filter((name) => !applied.includes(name)), ...missing],
+    unknown: applied.filter((name) => !names.includes(name)),
   };
 };
 
-const isPending = async (opened: SchemaContext): Promise<boolean> => (await schemaState(opened)).pending.length > 0;
+const isPending = async (context: SchemaContext): Promise<boolean> => (await schemaState(context)).pending.length > 0;
 
 type FoundTable = { readonly name: string; readonly isHere: boolean };
 
-export const tablesOf = async (send: Send, { tablesQuery: tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
-  (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
+export const tablesOf = async (send: Send, { tablesQuery }: DatabaseKind): Promise<readonly FoundTable[]> =>
+  (await send(tablesQuery)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
-const createOrMigrate = async (opened: SchemaContext): Promise<void> => {
-  const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
+const createOrMigrate = async (context: SchemaContext): Promise<void> => {
+  const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = context;
   const search = searchIndex(kind.dialect.search, prefix);
   // Loaded on use, since a start needs MikroORM only if the tables are not up to date.
   const { schemaStatements } = await import('./entities.ts');
@@ -121,9 +119,9 @@ const createOrMigrate = async (opened: SchemaContext): Promise<void> => {
     const record = (...names: string[]) => recordApplied(transaction, prefix, names);
     const tables = await tablesOf(send, kind);
     const isBegun = tables.some(({ name }) => name === migrationsTable(prefix));
-    if (!isBegun) assertNoForeignTable(tables, opened);
+    if (!isBegun) assertNoForeignTable(tables, context);
     // On MySQL and MariaDB, the table of migrations may exist before the others: another process is creating them, or was interrupted.
-    if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
+    if (!isBegun || (await schemaState({ ...context, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
         .createTable(migrationsTable(prefix))
         .ifNotExists()
@@ -136,9 +134,9 @@ const createOrMigrate = async (opened: SchemaContext): Promise<void> => {
     // Only one process at a time applies migrations: the others wait for the lock of this row.
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
-    const { pending } = await schemaState({ ...opened, db: transaction });
+    const { pending } = await schemaState({ ...context, db: transaction });
     for (const migration of migrations) {
-      if (!pending.includes(migration.name) || runsOutsideTransaction(opened, migration)) continue;
+      if (!pending.includes(migration.name) || runsOutsideTransaction(context, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
         await migration
           .up(transaction, { types: columnTypesOf(kind.types), prefix, search })
@@ -167,36 +165,36 @@ const isMissing = (error: unknown): boolean =>
   ['42703', '42P01', 1054, 1146].some((code) => [memberOf(error, 'code'), memberOf(error, 'errno')].includes(code)) ||
   (error instanceof Error && /^no such (?:column|table): /.test(error.message));
 
-const runsOutsideTransaction = ({ kind }: SchemaContext, { upOutsideTransaction: apart }: Migration): boolean =>
-  apart !== undefined && kind.dialect.system === 'postgresql';
+const runsOutsideTransaction = ({ kind }: SchemaContext, { upOutsideTransaction }: Migration): boolean =>
+  upOutsideTransaction !== undefined && kind.dialect.system === 'postgresql';
 
-/** In one process at a time. The others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
-const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => {
-  const { kind, prefix, migrations = MIGRATIONS } = opened;
+/** Runs in one process at a time. Others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
+const applyOutsideTransaction = async (context: SchemaContext): Promise<void> => {
+  const { kind, prefix, migrations = MIGRATIONS } = context;
   const dueMigrations = async (db: Sql) => {
-    const { pending } = await schemaState({ ...opened, db });
+    const { pending } = await schemaState({ ...context, db });
     return migrations.filter(
-      (migration) => pending.includes(migration.name) && runsOutsideTransaction(opened, migration),
+      (migration) => pending.includes(migration.name) && runsOutsideTransaction(context, migration),
     );
   };
   const applyLocked = () =>
-    kind.dialect.transact(opened.db, async ({ db: transaction }) => {
+    kind.dialect.transact(context.db, async ({ db: transaction }) => {
       const send = sendTo(transaction);
       const [row] = await send(`select pg_try_advisory_xact_lock(hashtext('${migrationsTable(prefix)}')) as is_locked`);
       if (row?.is_locked !== true) return pause(500);
       await send('set local idle_in_transaction_session_timeout = 0');
-      // A pool of its own, since `opened.db` may have only the one connection that this transaction uses.
+      // A pool of its own, since `context.db` may have only the one connection that this transaction uses.
       const { db } = await kind.connect();
       try {
-        for (const { name, upOutsideTransaction: apart } of await dueMigrations(db)) {
-          await apart?.(sendTo(db), prefix);
+        for (const { name, upOutsideTransaction } of await dueMigrations(db)) {
+          await upOutsideTransaction?.(sendTo(db), prefix);
           await recordApplied(db, prefix, [name]);
         }
       } finally {
         await db.destroy();
       }
     });
-  while ((await dueMigrations(opened.db)).length > 0) await applyLocked();
+  while ((await dueMigrations(context.db)).length > 0) await applyLocked();
 };
 
 const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
@@ -205,10 +203,10 @@ const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
     .values(names.map((name) => ({ name })))
     .execute();
 
-/** @throws SchemaError if the database already has a table with the name of one of ours */
+/** @throws SchemaError if the database already has a table with the name of a declared one */
 const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
-  const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
-  const taken = found.find(({ name, isHere }) => isHere && own.has(name));
+  const declared = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
+  const taken = found.find(({ name, isHere }) => isHere && declared.has(name));
   if (taken === undefined) return;
   throw new SchemaError(
     `The database has a table ${taken.name} already, which is not Tandem's. Set DATABASE_TABLE_PREFIX, for example to auth_, or let DATABASE_URL name an empty schema or database.`,

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
-import { namesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
+import { columnNamesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
 /** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search reads all rows. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
-/** Makes the index of PostgreSQL without blocking writes. Drops the one of an interrupted attempt before. @param send sends outside of a transaction */
+/** Makes the index of PostgreSQL without blocking writes. First drops what an interrupted attempt has left. @param send sends outside of a transaction */
 export const makeSearchIndex = async (send: (text: string) => Promise<readonly unknown[]>, prefix: string) => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
   const mayMake = await send(
@@ -50,7 +50,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** The first search reads this many rows without the index. There it finds a frequent text quickly, of which the index would return too many rows. */
+/** The first search reads this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
 const FIRST_ROWS = 5_000;
 const TRIGRAM_LENGTH = 3;
 const MAX_TRIGRAMS = 20;
@@ -71,7 +71,7 @@ export const searchRows = <Name extends TableName>(
   { contains = '', range, order = [], descending = false, limit }: Query<Name>,
   index: SearchIndex,
 ): readonly TableStatement[] => {
-  const columns = sql.join(namesOf(table).map((name) => sql.ref(name)));
+  const columns = sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
   const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
   const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
@@ -80,7 +80,7 @@ export const searchRows = <Name extends TableName>(
     shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
     values: [pattern, trigramQuery(contains), range?.[2], limit],
     build: (db, [like, grams, bound, most]) => {
-      const has = sql.join(
+      const containsText = sql.join(
         table.search.map(({ name }) => sql`${sql.ref(name)} like ${like} escape '!'`),
         sql` or `,
       );
@@ -89,11 +89,11 @@ export const searchRows = <Name extends TableName>(
       const rows = sql`${sql.table(table.name)}`;
       const ordered = sql`order by ${sql.join(by)}`;
       const from = {
-        first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${has})`,
-        all: sql`${rows} where ${inRange} and (${has})`,
+        first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${containsText})`,
+        all: sql`${rows} where ${inRange} and (${containsText})`,
         // `offset 0` makes PostgreSQL execute the inner query first, by the index.
-        pg_trgm: sql`(select ${columns} from ${rows} where ${has} offset 0) as part where ${inRange}`,
-        fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${has})`,
+        pg_trgm: sql`(select ${columns} from ${rows} where ${containsText} offset 0) as part where ${inRange}`,
+        fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${containsText})`,
       }[way ?? 'all'];
       const found = sql<Row>`select ${columns} from ${from} ${ordered} limit ${most}`;
       return { compile: () => found.compile(db) };

@@ -7,10 +7,7 @@ import type { DatabaseKind, SqliteOptions } from './options.ts';
 import { makeDatabasePrivate } from './private-file.ts';
 import { connectionOver, statementName } from './statements.ts';
 
-/**
- * A file of SQLite, which is created if it does not exist. Several processes of this machine may use it. With `synchronous = normal`, a power cut may
- * lose the last commits, but never corrupts the file. With `full`, each commit is on the disk before it is acknowledged.
- */
+/** A file of SQLite, which is created if it does not exist. Several processes of this machine may use it. */
 export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind => {
   const dialect = nodeSqlite(path);
   return {

@@ -31,17 +31,16 @@ export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
     isNullable: type.endsWith('?'),
   }));
 
-/** Converts a boolean to the value that is passed to the driver for it. */
 export type BooleanToSql = (value: boolean) => unknown;
 
-/** Converts a value of a row to the value that is passed to the driver. */
-export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: BooleanToSql): unknown => {
+/** Converts a value of a row to the value that is passed to the driver for it. */
+export const toSql = ({ kind }: SqlColumn, value: unknown, booleanToSql: BooleanToSql): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
-  return typeof value === 'boolean' ? booleans(value) : value;
+  return typeof value === 'boolean' ? booleanToSql(value) : value;
 };
 
-/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleans as numbers, or texts as bytes of UTF-8. */
+/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleanToSql as numbers, or texts as bytes of UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
@@ -57,7 +56,7 @@ export type Sql = Kysely<Rows>;
 /** Executes a statement. @param reads whether the statement only reads */
 export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
 
-/** What executes statements: the pool, or the connection of a transaction. */
+/** The pool, or the connection of a transaction, and how it executes statements. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
 export const connectionOver = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
@@ -86,7 +85,7 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
     uniques.set(`${prefix}${index}`, index);
     uniques.set(members.map((member) => `${name}.${column(member).name}`).join(', '), index);
   }
-  // MariaDB and MySQL call the primary key of every table so.
+  // The name of the primary key of every table in MariaDB and MySQL.
   uniques.set('PRIMARY', keyName(table));
   const [key, search] = [table.key.map(column), (table.search ?? []).map(column)];
   return { name, key, columns, search, column, uniques };
@@ -94,11 +93,11 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
 
 /** The declared tables in SQL. @param prefix of the names of tables and indexes */
 export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
-  const each = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));
-  return (name) => each.get(name) as SqlTable;
+  const byName = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));
+  return (name) => byName.get(name) as SqlTable;
 };
 
-export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
+export const columnNamesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
 export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
@@ -110,7 +109,7 @@ export type Statement = {
   /** A key of the built statement: statements with the same shape differ only in their values. */
   readonly shape: string;
   readonly values: readonly unknown[];
-  readonly build: (db: Sql, values: readonly unknown[]) => Compilable<Row>;
+  readonly build: (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
 };
 export type TableStatement = Statement & { readonly table: SqlTable };
 
@@ -129,12 +128,12 @@ export type StatementDialect = {
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  { booleanToSql: booleans, equalsAreRanges }: StatementDialect,
+  { booleanToSql, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
   const columns = equals.map(([{ name }]) => name);
-  const values = equals.map(([column, value]) => toSql(column, value, booleans));
+  const values = equals.map(([column, value]) => toSql(column, value, booleanToSql));
   const direction = descending ? 'desc' : 'asc';
   const isRange = equalsAreRanges && range !== undefined && order.length > 0;
   const sorted = [...(isRange ? columns : []), ...order.map((member) => table.column(member).name)];
@@ -145,14 +144,14 @@ export const selectRows = <Name extends TableName>(
       ...[limit === undefined, skip === undefined, lock],
     ]),
     values: [...values, range?.[2], limit, skip],
-    build: (db: Sql, given: readonly unknown[]) => {
-      const [bound, most, first] = given.slice(columns.length) as [unknown, number, number];
+    build: (db: Sql, placeholders: readonly unknown[]) => {
+      const [bound, most, first] = placeholders.slice(columns.length) as [unknown, number, number];
       const chosen = (names: readonly string[]) => {
         let query = db.selectFrom(table.name).select(names);
         for (const [at, name] of columns.entries())
           query = isRange
-            ? query.where(name, '>=', given[at]).where(name, '<=', given[at])
-            : query.where(name, '=', given[at]);
+            ? query.where(name, '>=', placeholders[at]).where(name, '<=', placeholders[at])
+            : query.where(name, '=', placeholders[at]);
         if (range !== undefined) query = query.where(table.column(range[0]).name, range[1], bound);
         for (const name of sorted) query = query.orderBy(name, direction);
         if (limit !== undefined) query = query.limit(most);
@@ -160,7 +159,7 @@ export const selectRows = <Name extends TableName>(
       };
       if (skip !== undefined)
         return selectByKeys(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
-      const query = chosen(namesOf(table));
+      const query = chosen(columnNamesOf(table));
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },
@@ -181,48 +180,50 @@ const selectByKeys = (
     .innerJoin(table.name, (join) =>
       table.key.reduce((on, { name }) => on.onRef(`place.${name}`, '=', inTable(name)), join),
     )
-    .select(namesOf(table).map(inTable));
+    .select(columnNamesOf(table).map(inTable));
   for (const name of sorted) query = query.orderBy(inTable(name), direction);
   return query;
 };
 
-export const insertRow = (table: SqlTable, row: Row, booleans: BooleanToSql): TableStatement => ({
+export const insertRow = (table: SqlTable, row: Row, booleanToSql: BooleanToSql): TableStatement => ({
   table,
   shape: `insert ${table.name}`,
-  values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
-  build: (db: Sql, given: readonly unknown[]) =>
-    db.insertInto(table.name).values(Object.fromEntries(namesOf(table).map((name, at) => [name, given[at]]))),
+  values: [...table.columns.map((column) => toSql(column, row[column.member], booleanToSql)), row[VERSION]],
+  build: (db: Sql, placeholders: readonly unknown[]) =>
+    db
+      .insertInto(table.name)
+      .values(Object.fromEntries(columnNamesOf(table).map((name, at) => [name, placeholders[at]]))),
 });
 
 /** Writes only the columns whose values differ, if the row still has the version of `before`. */
-export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: BooleanToSql): TableStatement => {
-  const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
-  const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
+export const updateRow = (table: SqlTable, before: Row, after: Row, booleanToSql: BooleanToSql): TableStatement => {
+  const valueIn = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleanToSql);
+  const changed = table.columns.filter((column) => valueIn(before, column) !== valueIn(after, column));
   const names = [...changed.map(({ name }) => name), VERSION];
   return {
     table,
     shape: JSON.stringify(['update', table.name, names]),
-    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...keyAndVersion(table, before)],
-    build: (db: Sql, given: readonly unknown[]) =>
+    values: [...changed.map((column) => valueIn(after, column)), after[VERSION], ...keyAndVersion(table, before)],
+    build: (db: Sql, placeholders: readonly unknown[]) =>
       db
         .updateTable(table.name)
-        .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
-        .where(isUnchangedRow(table, given.slice(names.length))),
+        .set(Object.fromEntries(names.map((name, at) => [name, placeholders[at]])))
+        .where(isUnchangedRow(table, placeholders.slice(names.length))),
   };
 };
 
 /** Adds 1 to the version of a row, and changes no other column. */
-export const touchRow = (table: SqlTable, key: Row, booleans: BooleanToSql): TableStatement => {
+export const touchRow = (table: SqlTable, key: Row, booleanToSql: BooleanToSql): TableStatement => {
   const columns = Object.keys(key).map(table.column);
   return {
     table,
     shape: JSON.stringify(['touch', table.name, columns.map(({ name }) => name)]),
-    values: columns.map((column) => toSql(column, key[column.member], booleans)),
-    build: (db: Sql, given: readonly unknown[]) =>
+    values: columns.map((column) => toSql(column, key[column.member], booleanToSql)),
+    build: (db: Sql, placeholders: readonly unknown[]) =>
       db
         .updateTable(table.name)
         .set((eb) => ({ [VERSION]: eb(VERSION, '+', 1) }))
-        .where((eb) => eb.and(columns.map(({ name }, at) => eb(name, '=', given[at])))),
+        .where((eb) => eb.and(columns.map(({ name }, at) => eb(name, '=', placeholders[at])))),
   };
 };
 
@@ -233,11 +234,11 @@ export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning
     table,
     shape: `delete ${rows.length} ${table.name}`,
     values: rows.flatMap((row) => keyAndVersion(table, row)),
-    build: (db: Sql, given: readonly unknown[]): Compilable<Row> => {
+    build: (db: Sql, placeholders: readonly unknown[]): Compilable<Row> => {
       const query = db
         .deleteFrom(table.name)
         .where((eb) =>
-          eb.or(rows.map((_, at) => isUnchangedRow(table, given.slice(at * length, (at + 1) * length))(eb))),
+          eb.or(rows.map((_, at) => isUnchangedRow(table, placeholders.slice(at * length, (at + 1) * length))(eb))),
         );
       return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
     },
@@ -263,7 +264,7 @@ class Placeholder extends Number {}
 type BuiltStatement = {
   readonly query: CompiledQuery<Row>;
   readonly reads: boolean;
-  readonly name: string;
+  readonly spanName: string;
   readonly attributes: Attributes;
 };
 
@@ -277,21 +278,21 @@ const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) 
 export const builtStatements = (system: string) => {
   const built = new Map<string, BuiltStatement>();
   const compiled = (db: Sql, { shape, values, build }: Statement): BuiltStatement => {
-    const before = built.get(shape);
-    if (before !== undefined) return before;
+    const known = built.get(shape);
+    if (known !== undefined) return known;
     const placeholders = values.map((_, at) => new Placeholder(at));
     const query = build(db, placeholders).compile();
     statementNames.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
-    const statement = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
+    const statement = { query, reads: operation === 'select', spanName: `${operation} ${table}`, attributes };
     built.set(shape, statement);
     return statement;
   };
   return ({ db, execute }: Connection, statement: Statement): Promise<QueryResult<Row>> => {
-    const { query, reads, name, attributes } = compiled(db, statement);
+    const { query, reads, spanName, attributes } = compiled(db, statement);
     const { values } = statement;
     const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[Number(each)] : each));
-    return leafSpan(name, attributes, () => execute({ ...query, parameters }, reads));
+    return leafSpan(spanName, attributes, () => execute({ ...query, parameters }, reads));
   };
 };

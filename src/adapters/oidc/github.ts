@@ -14,7 +14,7 @@ const API_URL = 'https://api.github.com';
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
-/** GitHub answers errors of OAuth with the status 200, and openid-client expects 400: so the status is replaced. */
+/** Replaces the status of OAuth's errors: GitHub sends them with 200, and openid-client expects 400. */
 const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   const response = await CLIENT_OPTIONS[client.customFetch](url, options);
   if (url !== URLS.token_endpoint) return response;
@@ -26,14 +26,14 @@ const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   return Object(body).error === undefined ? response : new Response(response.body, { status: 400, headers });
 };
 
-/** The error of a failed request. A status 403 may mean that a limit of the application or the user is reached ("Rate limits for the REST API"). */
+/** The error for a failed request. The status 403 may mean that a limit of the application or the user is reached ("Rate limits for the REST API"). */
 const requestError = ({ status, headers }: Response): Error => {
   const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
   const text = `GitHub has answered with the status ${status}`;
   return isLimited ? new ProviderUnreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
-/** GitHub has OAuth 2.0 without OpenID Connect, so there is no signed ID token. Its API says over TLS whose access token it is. */
+/** GitHub has OAuth 2.0 without OpenID Connect, so there is no signed ID token. GitHub's API says, over TLS, whose access token it is. */
 export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
   const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
     ...CLIENT_METADATA,

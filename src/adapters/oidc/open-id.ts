@@ -35,13 +35,13 @@ const appleClient =
 
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERY_LIFETIME = 86_400_000;
-/** Milliseconds after which it is read again if a sign-in has failed, since endpoints and algorithms may have changed. */
+/** Milliseconds after which the configuration is read again if a sign-in has failed, since endpoints or algorithms may have changed. */
 const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */
 const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
   const { issuer, clientId, clientSecret } = settings;
-  // Issuers with `http:` are on this machine: `config/providers.ts` refuses others.
+  // Issuers with `http:` are on this machine: `src/infrastructure/config` refuses others.
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
   // Without these checks, openid-client does not verify the signature of an ID token from the token endpoint.
   const execute = [client.enableNonRepudiationChecks, ...insecure];
@@ -49,7 +49,7 @@ const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' |
   const discover = async () => {
     const options = { ...CLIENT_OPTIONS, execute };
     const configuration = await client.discovery(new URL(issuer), clientId, CLIENT_METADATA, authentication, options);
-    // This throws if the configuration has no authorization endpoint.
+    // Throws if the configuration has no authorization endpoint.
     client.buildAuthorizationUrl(configuration, {});
     return configuration;
   };
@@ -90,11 +90,11 @@ export const openId = (settings: ProviderSettings): Protocol => ({
         claims.email === undefined && userInfo !== undefined
           ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
           : claims;
-      // If the ID token has another issuer, it is one of the provider's tenants, whose administrators can claim any address.
+      // Another issuer in the ID token is a tenant of the provider, whose administrators can claim any address.
       const isEmailVerified = isTrue(isVerified) && claims.iss === issuer;
       return { email: typeof email === 'string' ? email : null, isEmailVerified };
     });
-    // openid-client has checked `iss`. Microsoft's `iss` contains the tenant of the user.
+    // The issuer is that of the ID token, which openid-client has checked: Microsoft's `iss` contains the tenant of the user.
     const authenticated = typeof claims.auth_time === 'number' ? { authenticatedAt: claims.auth_time * 1000 } : {};
     return { issuer: claims.iss, subject: claims.sub, ...authenticated, ...address };
   },

@@ -7,7 +7,7 @@ import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
 /** Seconds for each request to a provider. A sign-in makes up to four of them, which must end before the request to the service does. */
 const TIMEOUT = 5;
-/** Ten times the size of a large provider's key set. */
+/** Ten times the key set of a large provider. */
 const MAX_ANSWER_BYTES = 262_144;
 /** How many sign-ins may wait for one provider. Without a limit, they would fill the memory while the provider is slow. */
 const MAX_RUNNING = 50;
@@ -50,7 +50,7 @@ const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, 
 /** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since anybody can write the query of a callback. */
 const CODE = /^[a-z_]{1,40}$/;
 
-/** The error of a failed request to a provider. It quotes no text of the provider. */
+/** The error for a failed request to a provider. Of what the provider has sent, it quotes only OAuth's error code. */
 const asAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const causes = causesOf(error);
@@ -63,7 +63,7 @@ const asAppError = (error: unknown): AppError => {
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });
 };
 
-/** The address of a user, or in `addressError` the reason if it is missing. This does not throw, since a linked identity needs no address. */
+/** The address of a user, or in `addressError` why it is unknown. Never rejects, since a linked identity needs no address. */
 export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>) =>
   ask()
     .then(({ email, isEmailVerified }) => ({ email: email && typedAccount(email), isEmailVerified }))

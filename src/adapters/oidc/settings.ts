@@ -15,7 +15,7 @@ export type ProviderSettings = {
   /** The name that people see. */
   readonly title: string;
   readonly protocol: 'openid' | 'github';
-  /** The issuer whose configuration is read. GitHub has none: there it is the `issuer` of its identities in this service. */
+  /** The issuer whose configuration is read. GitHub has no configuration: its issuer only names it in the stored identities. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | AppleKey;

@@ -28,23 +28,23 @@ export type Rows = {
 /** The rows as a transaction sees them. Other transactions do not see its changes before the commit. */
 type Changes = Rows & {
   list(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
-  /** Stores the changes, unless a row that the transaction has read was changed, or a row violates an index by now. @returns whether they were stored */
+  /** Stores the changes, unless a row that the transaction has read has changed since, or a row now violates an index. @returns whether they were stored */
   commit(): boolean;
 };
 
 export const keyOf = (table: TableName, row: Readonly<Record<string, unknown>>, tables = TABLES): string =>
   JSON.stringify(tables[table].key.map((column) => row[column]));
 
-const namesOf = (tables: typeof TABLES) => Object.keys(tables) as TableName[];
+const tableNames = (tables: typeof TABLES) => Object.keys(tables) as TableName[];
 
 const byTable = <Value>(tables: typeof TABLES) => {
-  const each = new Map(namesOf(tables).map((name) => [name, new Map<string, Value>()]));
-  return (name: TableName): Map<string, Value> => each.get(name) as Map<string, Value>;
+  const maps = new Map(tableNames(tables).map((name) => [name, new Map<string, Value>()]));
+  return (name: TableName): Map<string, Value> => maps.get(name) as Map<string, Value>;
 };
 
 const removeOwned = (rows: Rows, user: Row | undefined): void => {
   if (user === undefined) return;
-  for (const name of namesOf(rows.tables).filter((each) => rows.tables[each].ofUser))
+  for (const name of tableNames(rows.tables).filter((each) => rows.tables[each].ofUser))
     for (const row of rows.all(name))
       if (row.userId === user.id) rows.set(name, keyOf(name, row, rows.tables), undefined);
 };
@@ -89,7 +89,7 @@ const changesOf = (stored: Rows): Changes => {
     },
   };
   const entriesOf = (rows: typeof seen) =>
-    namesOf(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
+    tableNames(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
   return {
     ...changes,
     list: () => entriesOf(changed),
@@ -146,7 +146,7 @@ export const callsOver = (rows: Rows): Calls => {
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
       const found = rows.all(table).filter((row) => matchesQuery(row, query));
       if (order.length > 0) found.sort((a, b) => compareRows(a, b, order) * (descending ? -1 : 1));
-      // In a transaction, `get` records that the row was read.
+      // In a transaction, `get` notes that the row was read, which `commit` checks.
       return found.slice(skip, skip + limit).map((row) => copyOf(table, rows.get(table, keyIn(table, row)) ?? row));
     },
     async replace(table, before, after) {
@@ -191,10 +191,10 @@ const matchesQuery = <Name extends TableName>(row: Row, { equal = {}, range }: Q
   Object.entries(equal).every(([column, value]) => row[column] === value) &&
   (range === undefined || isInRange(row[range[0]], range[1], range[2]));
 
-const isInRange = (value: unknown, is: '<' | '<=' | '>' | '>=', bound: string | number): boolean => {
+const isInRange = (value: unknown, operator: '<' | '<=' | '>' | '>=', bound: string | number): boolean => {
   if (typeof value !== 'string' && typeof value !== 'number') return false;
-  if (value === bound) return is === '<=' || is === '>=';
-  return is.startsWith('<') === value < bound;
+  if (value === bound) return operator === '<=' || operator === '>=';
+  return operator.startsWith('<') === value < bound;
 };
 
 const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
@@ -203,15 +203,15 @@ const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
-/** Whether a declared index begins with the columns of the query, in the order that it asks for, so that no database reads or sorts a whole table. */
+/** Whether a declared index begins with the columns of a query, in the order of the query: then no database reads or sorts a whole table. */
 const isIndexed = <Name extends TableName>(
   table: AnyTable,
   { equal = {}, range, order = [] }: Query<Name>,
 ): boolean => {
   const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
   return indexes.some((columns) => {
-    const found = columns.findIndex((column) => !(column in equal));
-    const rest = found < 0 ? [] : columns.slice(found);
+    const free = columns.findIndex((column) => !(column in equal));
+    const rest = free < 0 ? [] : columns.slice(free);
     const isOrdered = order.every((column, at) => column === rest[at]);
     const isNarrow = rest.length < columns.length || range?.[0] === rest[0] || order.length > 0;
     return isNarrow && isOrdered;

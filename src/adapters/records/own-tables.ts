@@ -5,11 +5,11 @@ import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../applicat
 export type OwnTable = Omit<AnyTable, 'name'>;
 export type OwnTables = Readonly<Record<string, OwnTable>>;
 
-type Values = { text: string; integer: number; boolean: boolean; json: object };
-type ValueOf<Type> = Type extends `${infer Kind extends keyof Values}?`
-  ? Values[Kind] | null
-  : Type extends keyof Values
-    ? Values[Type]
+type ValuesByType = { text: string; integer: number; boolean: boolean; json: object };
+type ValueOf<Type> = Type extends `${infer Kind extends keyof ValuesByType}?`
+  ? ValuesByType[Kind] | null
+  : Type extends keyof ValuesByType
+    ? ValuesByType[Type]
     : never;
 
 export type RowsOf<Own extends OwnTables> = {
@@ -48,8 +48,8 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
   const { name, columns, key, ofUser } = table;
   const indexes = [...uniquesOf(table), ...Object.entries(table.indexes ?? {})];
   const names = [name, ...indexes.map(([index]) => index)];
-  const isOf = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
-  const isOwned = isOf(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
+  const hasType = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
+  const isOwned = hasType(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
   return [
     [!names.every((each) => NAME.test(each)), 'has a name, or an index, that is not of a-z, 0-9 and _'],
     [
@@ -61,11 +61,11 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
       'has a column with a wrong name, or a type other than text, integer, boolean and json',
     ],
     [
-      !indexes.every(([, members]) => members.every(isOf(/./))),
+      !indexes.every(([, members]) => members.every(hasType(/./))),
       'has an index over something that is not one of its columns',
     ],
     [
-      key.length === 0 || !key.every(isOf(/^(?:text|integer)$/)),
+      key.length === 0 || !key.every(hasType(/^(?:text|integer)$/)),
       'needs a key of columns that are text or integer, and never null',
     ],
     [ofUser === true && !isOwned, 'is ofUser: it needs a text userId, and an index that begins with it'],

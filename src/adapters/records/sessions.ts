@@ -23,8 +23,8 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
-/** The most queries of one purge, even if many sessions were refreshed since their last check. */
-const PURGE_ROUNDS = 10;
+/** A purge lists due sessions no more often, even if many of them were refreshed since their last check. */
+const MAX_PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
   session;
@@ -122,7 +122,7 @@ export const sessionRepositoryOver = (
     /** A refresh does not write `purgeCheckAt`. So of the sessions whose check is due, the refreshed ones get a later check, and the others are removed. */
     async purge(now, limit) {
       const purged: Row[] = [];
-      for (let round = 0; round < PURGE_ROUNDS && purged.length < limit; round += 1) {
+      for (let round = 0; round < MAX_PURGE_ROUNDS && purged.length < limit; round += 1) {
         const due = await records.list('sessions', {
           range: ['purgeCheckAt', '<=', now],
           order: ['purgeCheckAt'],
@@ -144,14 +144,14 @@ export const sessionRepositoryOver = (
 
 /** For how long a rotation is tried to be reverted: longer than a fail-over of the database takes. */
 const REVERT_PERIOD_MS = 60_000;
-/** How many rotations are remembered. One more replaces the oldest, which stays as it is. */
+/** How many rotations are remembered. If there is one more, the oldest is forgotten, and never reverted. */
 const MAX_UNCONFIRMED = 5_000;
-/** How many rotations are reverted at once: more than one, since a row may be locked, but few, to leave connections to requests. */
+/** How many rotations are reverted at once: several, since one may wait for a locked row; but few, so that requests get connections, too. */
 const CONCURRENT_REVERTS = 5;
 
 /**
- * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). That is tried for a minute, and
- * whenever this process is about to rotate or find the session.
+ * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). Reverting is
+ * tried for a minute, and whenever this process is about to rotate or find the session.
  * @param retryInterval milliseconds between two attempts
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
@@ -173,7 +173,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     while (isWaiting()) await limit(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
-  /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted: then perhaps no client has the session's current token, and it must not be used */
+  /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted. The session must not be used then: perhaps no client has its current token. */
   const revertAllOf = async (sessionId: string): Promise<void> => {
     for (const rotation of unconfirmed) if (rotation.sessionId === sessionId) await revert(rotation);
   };

@@ -27,7 +27,7 @@ export const unstorable = (): AppError =>
 /** The version of a new row, to which each replacement adds 1. It is random, so that it differs from an earlier row with the same key. */
 export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
 
-/** Classes of failures, and what a `reason` has of them: SQLSTATEs, SQLite's texts, names and numbers of MySQL's errors, system codes, drivers' messages. */
+/** Classes of failures, by words of a `reason`: SQLSTATEs, SQLite's texts, names and numbers of MySQL's errors, system codes, drivers' messages. */
 const CLASSES = [
   ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
@@ -43,7 +43,7 @@ export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as 
 
 const failures = channel('tandem:database-failure');
 
-/** The class of a failure. @param reason of the error, by `reasonOf` */
+/** @param reason of the error, by `reasonOf` */
 export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
   CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
 
@@ -64,7 +64,7 @@ export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Pro
 
 type Run = {
   isOver: boolean;
-  /** Whether the store has refused a call. Then no other is sent: MariaDB and MySQL may have ended the transaction, and would store later changes. */
+  /** Whether the store has refused a call. No call is sent after it: MariaDB and MySQL may have ended the transaction, and would store later changes. */
   hasRefused: boolean;
   /** The error of the first refused call. The transaction fails with it, even if the work catches it. */
   failure?: AppError;
@@ -79,8 +79,8 @@ const MAX_RUNS = 10;
 const MAX_PAUSE_MS = 100;
 
 /** The unit to which the running code belongs. Callbacks that run after the end of a unit do not belong to it. */
-const units = new AsyncLocalStorage<Run>();
-export const isInUnit = (): boolean => units.getStore()?.isOver === false;
+const currentUnit = new AsyncLocalStorage<Run>();
+export const isInUnit = (): boolean => currentUnit.getStore()?.isOver === false;
 
 const misuseError = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
 const rejectNested = async (): Promise<never> => {
@@ -126,14 +126,14 @@ export const recordsOver = (
 });
 
 const runWork = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
-  units.run(run, async () => {
+  currentUnit.run(run, async () => {
     try {
       const result = await work().finally(() => untilAnswered(run));
       if (run.failure !== undefined) throw run.failure;
       return result;
     } catch (error) {
       run.rejection = { error };
-      // Not the error itself: `transact` would treat it as an error of the database.
+      // Other errors than AppErrors are replaced, since `transact` would treat them as errors of the database.
       throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
       run.isOver = true;
@@ -145,7 +145,7 @@ const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
   while (unanswered.size > 0) await Promise.allSettled(unanswered);
 };
 
-/** The records of a unit. After a refused call, all later calls fail; if it was refused for a violation, with a conflict, and the unit is repeated. */
+/** The records of a unit. After a refused call, all later calls fail. After a violation, they fail with a conflict, so that the unit is repeated. */
 const recordsOfRun = (inside: Calls, run: Run): Records => ({
   isUnit: true,
   ...wrapCalls(withCachedLocks(inside), async (call) => {
@@ -182,10 +182,10 @@ const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Pr
   }
 };
 
-/** `lock` reads a row only once if the unit has not changed its table since. The other calls stay as they are. */
+/** `lock` reads a row only once, unless the unit has changed the row's table since. */
 const withCachedLocks = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, Promise<unknown>>>();
-  // All tables, since removing a user also removes rows of other tables.
+  // Removing a user also removes rows of other tables.
   const forget = (table: TableName): void => {
     if (table === 'users') locked.clear();
     else locked.delete(table);

@@ -44,7 +44,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
         return rows.map((row) => ({ row, name: row[column] }));
       }),
     );
-    // A full page is complete only up to its last name. So both together are complete up to the first of these names.
+    // A full page has all names up to its last one. So both pages together have all names up to the first of their last names.
     const [end] = pages.flatMap((page) => page[limit - 1]?.name ?? []).sort();
     const complete = pages.flat().filter(({ name }) => end === undefined || name <= end);
     const withoutDuplicates = complete.filter(({ row, name }) => name === listedName(row, text));
@@ -54,7 +54,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
   }
 };
 
-/** The size of all pages after the first. They are needed if the store ignores `contains`, so that most rows do not match. */
+/** The size of all pages after the first one. Further pages are needed if the store ignores `contains`, since most rows do not match then. */
 const ROWS_AT_ONCE = 1_000;
 /** The search indexes consist of trigrams, and cannot find shorter texts. */
 const SEARCHED_LENGTH = 3;
@@ -63,22 +63,22 @@ const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> =
   const { contains, after, newestFirst, skip, limit } = query;
   const text = contains?.toLowerCase() ?? '';
   if (text !== '' && [...text].length < SEARCHED_LENGTH) return listByBeginning(records, text, query);
-  const page = (from: string | null, most: number) =>
+  const page = (from: string | null, size: number) =>
     records.list('users', {
       ...(text !== '' && { contains: text }),
       ...(from !== null && { range: ['id', newestFirst ? '<' : '>', from] }),
       ...(skip !== undefined && { skip }),
       order: ['id'],
       descending: newestFirst,
-      limit: most,
+      limit: size,
     });
   const found: User[] = [];
-  for (let [from, most] = [after, limit]; ; most = ROWS_AT_ONCE) {
-    const rows = await page(from, most);
+  for (let [from, size] = [after, limit]; ; size = ROWS_AT_ONCE) {
+    const rows = await page(from, size);
     found.push(
       ...rows.filter(({ usernameKey, email }) => usernameKey.includes(text) || email.includes(text)).map(toUser),
     );
-    if (found.length >= limit || rows.length < most) return found.slice(0, limit);
+    if (found.length >= limit || rows.length < size) return found.slice(0, limit);
     from = rows.at(-1)?.id ?? null;
   }
 };
@@ -93,8 +93,8 @@ const COMPARABLE: readonly string[] = [
 ] satisfies (keyof ComparableFields)[];
 
 export const userRepositoryOver = (records: Records): UserRepository => {
-  const found = (row: UserRow | null): User | null => row && toUser(row);
-  const findBy = async (equal: Equal<'users'>) => found(await findStored(records, 'users', equal));
+  const toUserOrNull = (row: UserRow | null): User | null => row && toUser(row);
+  const findBy = async (equal: Equal<'users'>) => toUserOrNull(await findStored(records, 'users', equal));
   return {
     add: (user) => records.insert('users', toUserRow(user)).catch(throwDuplicateUser),
     findById: (id) => findBy({ id }),
@@ -116,9 +116,9 @@ export const userRepositoryOver = (records: Records): UserRepository => {
       const changed = changeRow(records, 'users', { id }, (row) =>
         isExpected(row) ? toUserRow({ ...row, ...change, updatedAt: now }) : null,
       );
-      return found(await changed.catch(throwDuplicateUser));
+      return toUserOrNull(await changed.catch(throwDuplicateUser));
     },
-    lock: async (id) => found(await records.lock('users', { id })),
+    lock: async (id) => toUserOrNull(await records.lock('users', { id })),
     async remove(id) {
       await removeRow(records, 'users', { id });
     },

@@ -1,10 +1,6 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { LoggableError } from '../log/redact-error.ts';
 
-/** Milliseconds between two refreshes of a cluster's slots. */
-const SLOTS_INTERVAL = 2_000;
-
-/** @param retryStrategy returns the milliseconds before an attempt to reconnect */
 export const connectCluster = (
   nodes: { readonly host: string; readonly port: number }[],
   redisOptions: Omit<RedisOptions, 'replyMapping'>,
@@ -17,31 +13,31 @@ export const connectCluster = (
     clusterNodeRetryStrategy: retryStrategy,
     // With 0, no command is sent again after a fail-over: it may have been executed before its connection broke.
     retryDelayOnFailover: 0,
-    slotsRefreshInterval: SLOTS_INTERVAL,
-    // The name is not replaced by an address, since TLS has to verify the name.
+    slotsRefreshInterval: 2_000,
+    // The name of a node is not replaced by its address, since TLS has to verify the name.
     dnsLookup: (address, callback) => callback(null, address),
   });
   connectAllNodes(cluster);
   return cluster;
 };
 
-/** Connects to all nodes, also to replicas, which may become masters. ioredis would connect with the first command, and reject others meanwhile. */
+/** Connects to all nodes, including replicas, which may become masters. ioredis itself connects only with the first command, and rejects others meanwhile. */
 const connectAllNodes = (cluster: Cluster): void => {
   const connect = (nodes: readonly Redis[]): void => {
     if (cluster.status !== 'ready') return;
     for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
   };
   cluster.on('ready', () => connect(cluster.nodes()));
-  // Not at once: ioredis queues a redirected command for its node only if that has not begun to connect.
+  // `setImmediate`, since ioredis queues a redirected command for a new node only if the node has not begun to connect.
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
-/** Resolves when each master is connected, or has failed to connect in time. */
+/** Resolves when each master has answered a command, or has not done so in time. */
 export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
 
-/** Rejects unless all masters accept writes and report that every slot is served. */
+/** Rejects if a master refuses writes, or reports that a slot is not served. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
   if (cluster.status !== 'ready' || masters.length === 0) throw new LoggableError('not connected to the cluster');

@@ -15,7 +15,7 @@ const COMMAND_TIMEOUT = 250;
 /** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
 const SILENCE_TIMEOUT = 5_000;
 
-/** After a failover, the old master refuses writes, but does not close its connections. A new connection may lead to the new master. */
+/** After a fail-over, the old master refuses writes, but does not close its connections. A new connection may lead to the new master. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
@@ -50,7 +50,7 @@ export const connectRedis = (
   return redis;
 };
 
-/** Milliseconds. They are short, so that a sentinel that does not answer delays the attempt at the next one little. */
+/** Milliseconds. They are short, so that the next sentinel is soon tried if a sentinel does not answer. */
 const SENTINEL_TIMEOUTS = { connectTimeout: 2_000, sentinelCommandTimeout: 1_000 };
 
 const addressesOf = (urls: readonly string[]) =>
@@ -118,7 +118,7 @@ const writeOncePerTurn = (socket: Redis['stream'] | undefined): void => {
   setImmediate(() => socket.uncork());
 };
 
-/** Logs why there is no connection, since the errors of commands do not say it. During an outage, each reason is logged once at the level `warn`. */
+/** Logs why there is no connection, which the errors of commands do not say. During an outage, each reason is logged once at the level `warn`. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {

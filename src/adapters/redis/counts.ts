@@ -54,6 +54,6 @@ export const redisCounts = (redis: Redis | Cluster): Counts => {
 };
 
 /** A reply of another form is not from the script, perhaps not from Redis, and must not decide whether a request is refused. */
-const assertReply = (isOfScript: boolean): void => {
-  if (!isOfScript) throw new LoggableError('a reply that is not that of the script');
+const assertReply = (hasForm: boolean): void => {
+  if (!hasForm) throw new LoggableError('a reply that is not that of the script');
 };

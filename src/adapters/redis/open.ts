@@ -7,9 +7,7 @@ import { databaseNumberIn, isSentinelUrl } from './url.ts';
 
 export type { RedisClient } from './connect.ts';
 
-/** Milliseconds that the start waits for Redis. */
 const START_TIMEOUT = 1_000;
-/** Milliseconds that the doctor waits for a connection and for a command. */
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
@@ -28,7 +26,7 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** Connects, and connects again as to a cluster if the one server reports that it is a node of one. @param options.timeout milliseconds to connect */
+/** Connects, and connects again as to a cluster if the only server reports that it is a node of a cluster. @param options.timeout milliseconds to connect */
 const open = async (
   urls: readonly string[],
   logger: Logger,
@@ -54,10 +52,10 @@ const databaseNumberError = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');
 
 /** The report of the command INFO of one server, which has lines `name:value`. */
-export type Info = ReadonlyMap<string, string>;
+export type RedisInfo = ReadonlyMap<string, string>;
 
-/** The report of INFO; it is empty if the user lacks the permission. CONFIG would say more, but managed servers do not allow it. */
-export const infoOf = async (redis: Redis): Promise<Info> => {
+/** @returns an empty report if the user lacks the permission for INFO. CONFIG would say more, but managed servers do not allow it. */
+export const infoOf = async (redis: Redis): Promise<RedisInfo> => {
   const report = await redis.info().catch((error: Error) => {
     if (error.message.startsWith('NOPERM')) return '';
     throw error;
@@ -65,13 +63,13 @@ export const infoOf = async (redis: Redis): Promise<Info> => {
   return new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
 };
 
-export const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
+export const isNodeOfCluster = (info: RedisInfo): boolean => info.get('cluster_enabled') === '1';
 
 /**
- * The policy by which the server deletes keys when its memory is full, and how many it has deleted so far; `null` if it deletes none. Every policy except
- * `noeviction` may delete keys of the service, since all of them expire.
+ * The policy by which the server deletes keys when its memory is full, and how many keys it has deleted so far; `null` if it never deletes any. Every
+ * policy except `noeviction` may delete keys of the service, since all keys of the service expire.
  */
-export const evictionOf = (info: Info): { readonly policy: string; readonly evicted: number } | null => {
+export const evictionOf = (info: RedisInfo): { readonly policy: string; readonly evicted: number } | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   const evicted = Number(info.get('evicted_keys') ?? 0);
   const isBounded = info.get('maxmemory') !== '0' || evicted > 0;

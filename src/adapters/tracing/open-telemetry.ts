@@ -63,7 +63,7 @@ export const openTelemetry = async (
         waiting -= spans.length;
         if (error !== undefined) onLost(spans.length);
         onSent(error);
-        // The failure was reported above, so the SDK need not log it.
+        // A failure counts as sent here: the SDK would log it, and `onSent` has got it already.
         done({ code: SENT });
       };
       const sent = new Promise<void>((resolve, reject) => {
@@ -114,7 +114,7 @@ export const openTelemetry = async (
   };
 };
 
-/** OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence. */
+/** OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence over the values here. */
 const resourceOf = (version: string) =>
   defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'tandem', 'service.version': version }))

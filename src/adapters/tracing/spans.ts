@@ -13,7 +13,7 @@ export type TraceParent = {
 };
 
 export const SAMPLED = 1;
-/** The flag of Trace Context Level 2 that says that the right half of the trace id is random. */
+/** A flag of Trace Context Level 2: the right half of the trace id is random. */
 const RANDOM = 2;
 
 const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
@@ -28,7 +28,7 @@ export const readTraceParent = (header: string): TraceParent | undefined => {
 export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): string =>
   `00-${traceId}-${spanId}-0${flags}`;
 
-/** Random bytes, read from the system in a block, which takes less time than reading them for each id. */
+/** Random bytes, read from the system in a block, since a read for each id would take longer. */
 const randomPool = Buffer.alloc(4_096);
 let used = randomPool.length;
 
@@ -43,7 +43,7 @@ const randomHex = (bytes: number): string => {
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
-/** Named as in OpenTelemetry's semantic conventions. No value may be a secret or personal data, such as an address, a name, a token or a query string. */
+/** Named as in OpenTelemetry's semantic conventions. No value may be secret or personal, as an address, a name, a token or a query string is. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';
@@ -70,15 +70,15 @@ export type Trace = TraceParent & { readonly span: RecordedSpan | null };
 let recorder: SpanRecorder | null = null;
 const traces = new AsyncLocalStorage<Trace>();
 
-/** Records the spans of this process. @returns a function that stops it */
-export const recordSpans = (given: SpanRecorder): (() => void) => {
-  recorder = given;
+/** Records the spans of this process. @returns a function that ends the recording */
+export const recordSpans = (newRecorder: SpanRecorder): (() => void) => {
+  recorder = newRecorder;
   return () => {
-    if (recorder === given) recorder = null;
+    if (recorder === newRecorder) recorder = null;
   };
 };
 
-/** The trace of a request: it has the trace id of the caller, and the recorder decides whether it is recorded. @param header `traceparent`, or an empty text */
+/** The trace of a request, with the trace id of the caller. The recorder decides whether to record it. @param header `traceparent`, or an empty text */
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
   if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
@@ -88,35 +88,35 @@ export const traceOfRequest = (header: string): Trace => {
 const unrecordedTrace = (caller?: TraceParent): Trace =>
   caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
-/** A new trace. Its ids are made when one of them is read, since most requests neither log nor call another program. */
+/** A new trace. Its ids are made when an id is first read, since most requests neither log nor call another program. */
 class UnrecordedTrace implements Trace {
   readonly flags = RANDOM;
   readonly span = null;
   #ids: TraceParent | undefined;
 
   get traceId(): string {
-    return this.#made.traceId;
+    return this.#parent.traceId;
   }
 
   get spanId(): string {
-    return this.#made.spanId;
+    return this.#parent.spanId;
   }
 
-  get #made(): TraceParent {
+  get #parent(): TraceParent {
     this.#ids ??= newTraceParent();
     return this.#ids;
   }
 }
 
-const startTrace = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
-  const span = by.start(...given);
-  const [, , , parent] = given;
+const startTrace = (by: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
+  const span = by.start(...start);
+  const [, , , parent] = start;
   return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };
 
 export const runInTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
 
-/** The header by which a request to another program belongs to the trace of the running code; none outside of a trace. */
+/** The header that makes a request to another program a part of the trace of the running code; no header outside of a trace. */
 export const traceHeaders = (): { readonly traceparent?: string } => {
   const trace = traces.getStore();
   return trace === undefined ? {} : { traceparent: writeTraceParent(trace) };
@@ -127,7 +127,7 @@ const noop = (): void => undefined;
 
 /**
  * Records how long work takes, and whether it fails. Outside of a trace, as in background tasks, it begins a new trace.
- * @param name has no parameter of a request, so that there are few names
+ * @param name must not contain what a client has sent, so that there are few names
  * @param work gets a function that sets further attributes
  */
 export const span = <Result>(
@@ -141,7 +141,7 @@ export const span = <Result>(
   return runAndEnd(startTrace(recorder, [name, kind, attributes]), work);
 };
 
-/** As `span`, for a step that means nothing without its trace, such as a transaction: it never begins a trace. */
+/** As `span`, for a step that alone is no trace, such as a transaction: outside of a trace, nothing is recorded. */
 export const innerSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -153,7 +153,7 @@ export const innerSpan = <Result>(
   return runAndEnd(startTrace(recorder, [name, kind, attributes, parent]), work);
 };
 
-/** As `innerSpan`, for work in which no other span begins, such as a statement: it saves the time of an asynchronous context of its own. */
+/** As `innerSpan`, for work in which no other span begins, such as a statement. It needs no asynchronous context of its own, which saves time. */
 export const leafSpan = <Result>(
   name: string,
   attributes: Attributes,

@@ -1,7 +1,7 @@
 import { LoggableError } from '../log/redact-error.ts';
 import { span, traceHeaders } from './spans.ts';
 
-/** Records a span of a request to another program. Of the URL it has only host and port, since path and query may have secrets. */
+/** Records the span of a request to another program. Of the URL, the span has only host and port, since path and query may have secrets. */
 export const requestSpan = <Answer extends { readonly status: number }>(
   address: string,
   method: string,
@@ -30,7 +30,7 @@ export const tracedFetch = (
     fetch(address, { ...init, headers: { ...headers, ...traceHeaders() } }),
   );
 
-/** Reads the body of a response. @throws LoggableError if the body is too long; the connection is closed then */
+/** Reads the body of a response. If it is longer than `maxBytes`, closes the connection. @throws LoggableError */
 export const boundedText = async ({ body }: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -25,7 +25,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       return nullIfRefused(async () => {
         if (isFramed(credential)) return null;
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
-        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by none, since SimpleWebAuthn would
+        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by an empty one: SimpleWebAuthn would
         // verify it, and fetch lists of revoked certificates from URLs in it.
         const none = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({
@@ -37,7 +37,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
             },
           },
           ...expected(challenge),
-          // A browser may make a passkey without asking the user then (WebAuthn Level 3 §7.1).
+          // With `conditional`, a browser may make a passkey without asking the user (WebAuthn Level 3 §7.1).
           requireUserPresence: mediation !== 'conditional',
           supportedAlgorithmIDs: [...PASSKEY_ALGORITHMS],
         });
@@ -63,7 +63,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...commonMembersOf(credential), response },
           ...expected(challenge),
-          // Not the stored counter: SimpleWebAuthn would refuse counters that do not grow, and those of synced passkeys do not.
+          // The stored counter is not passed: SimpleWebAuthn would refuse a counter that has not grown, and the counters of synced passkeys never grow.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });
         if (!verified) return null;
@@ -85,7 +85,7 @@ const readClientData = (encoded: string): ClientData | null => {
   }
 };
 
-/** Whether the page that asked for the passkey is in a frame of another origin, where the user may not see who asks. */
+/** Whether the page that has asked for the passkey is in a frame of another origin, so that the user may not see who asks. */
 const isFramed = ({ response }: Pick<NewCredential | UsedCredential, 'response'>): boolean =>
   (readClientData(response.clientDataJSON)?.crossOrigin ?? false) !== false;
 

@@ -98,7 +98,7 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{PKCS5S2\}([A-Za-z0-9+/]{64})$/, (text = '') => pbkdf2FromBytes('sha1', 10_000, 16, Buffer.from(text, 'base64'))],
   // Users of Firebase in Supabase.
   [/^\$fbscrypt\$v=1,n=(\d{1,2}),r=(\d{1,2}),p=1(?:,ss=([^,$]+))?,sk=([^,$]+)\$([^$]+)\$([^$]+)$/, fromSupabase],
-  // WordPress, since 6.8 and before, and phpBB.
+  // WordPress from version 6.8 on; earlier versions of WordPress, and phpBB.
   [/^\$wp(\$2[aby]\$.+)$/, (hash) => `wordpress$${hash}`],
   [
     /^\$[PH]\$([./0-9A-Za-z]{9})([./0-9A-Za-z]{22})$/,

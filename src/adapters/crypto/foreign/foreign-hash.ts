@@ -6,8 +6,7 @@ export type SaltedDigest = {
   /** A digest of `node:crypto`, such as `sha256`, or `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;
   readonly salt: Buffer;
-  /** Whether the salt stands before or behind the password. */
-  readonly place: 'prefix' | 'suffix';
+  readonly saltPlace: 'prefix' | 'suffix';
 };
 
 /** A password hash of another system that is slow enough to compute to be stored unchanged. */
@@ -27,7 +26,7 @@ export type SlowHash =
     } & SaltAndKey)
   | ({
       readonly scheme: 'scrypt';
-      /** `firebase` encrypts with the derived key, and `better-auth` normalizes the password before. */
+      /** `firebase` encrypts with the derived key. `better-auth` normalizes the password first. */
       readonly variant: 'plain' | 'firebase' | 'better-auth';
       readonly n: number;
       readonly r: number;
@@ -114,7 +113,6 @@ export const limitProblem = (hash: ForeignHash): string | null => {
   }
 };
 
-/** The first character of the salt is the logarithm of the number of rounds. */
 export const phpassRounds = (salt: Buffer): number => 2 ** CRYPT64.indexOf(salt.toString('latin1', 0, 1));
 
 const costProblem = (isAffordable: boolean): string | null =>

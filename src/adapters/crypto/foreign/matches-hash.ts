@@ -47,7 +47,7 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
   return variantsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
 };
 
-/** Where a user has set the password in a form of WordPress, these characters were hashed with a backslash before them; where its API did, without. */
+/** Forms of WordPress add a backslash before these characters of a password, and hash it with them. The API of WordPress does not. */
 const WORDPRESS_ESCAPED = /['"\\]/g;
 
 const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
@@ -61,11 +61,11 @@ const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
     ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES.bcrypt)
     : Buffer.from(digestText(password, digest));
 
-const digestText = (password: string, { algorithm, salt, place }: SaltedDigest): string => {
+const digestText = (password: string, { algorithm, salt, saltPlace }: SaltedDigest): string => {
   if (algorithm === 'wordpress') return crypto.createHmac('sha384', 'wp-sha384').update(password).digest('base64');
   if (algorithm === 'phpass') return phpassDigest(Buffer.from(password), salt).toString('hex');
   const parts = [salt, Buffer.from(password)];
-  return crypto.hash(algorithm, Buffer.concat(place === 'prefix' ? parts : parts.reverse()), 'hex');
+  return crypto.hash(algorithm, Buffer.concat(saltPlace === 'prefix' ? parts : parts.reverse()), 'hex');
 };
 
 const phpassDigest = (password: Buffer, salt: Buffer): Buffer => {

@@ -35,7 +35,7 @@ const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256|sha512|phpass)(?<suffix>-
 
 const decode = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
 
-/** Reads parameters such as `m=65536,t=3,p=4` in any order. All are NaN if their number is wrong; one is if it is missing or not one to ten digits. */
+/** Reads parameters such as `m=65536,t=3,p=4` in any order. All are NaN if there are too few or too many; one is NaN if it is not one to ten digits. */
 const numbersIn = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
   const matches = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
   const isComplete = matches.length === names.length;
@@ -47,7 +47,7 @@ const numbersIn = <Name extends string>(text = '', ...names: Name[]): Record<Nam
 const digestOf = ({ algorithm = '', suffix, salt = '' }: Fields) => ({
   algorithm,
   salt: Buffer.from(salt, suffix === '-suffix64' ? 'base64' : 'utf8'),
-  place: suffix === undefined ? ('prefix' as const) : ('suffix' as const),
+  saltPlace: suffix === undefined ? ('prefix' as const) : ('suffix' as const),
 });
 
 const DIGEST_BYTES: Partial<Record<string, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64, phpass: 16 };

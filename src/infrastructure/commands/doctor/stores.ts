@@ -6,7 +6,7 @@ import { reasonOf } from '../../../adapters/log/redact-error.ts';
 import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
 import { SchemaError, type SchemaState } from '../../../adapters/mikro-orm/schema.ts';
-import { evictionOf, type Info, infoOf, openRedis } from '../../../adapters/redis/open.ts';
+import { evictionOf, infoOf, openRedis, type RedisInfo } from '../../../adapters/redis/open.ts';
 import { NOT_PERMITTED, pingRedis } from '../../compose/redis-check.ts';
 import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
@@ -182,7 +182,7 @@ const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
   // With sentinels, the options lack the address of the master, but the connection has it.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
   const address = `${host}:${port}`;
-  const info = await infoOf(node).catch((): Info => new Map());
+  const info = await infoOf(node).catch((): RedisInfo => new Map());
   const version = info.get('redis_version') ?? 'of an unknown version';
   const findings = [ok('redis.reachable', `Redis ${version} responds at ${address}.`)];
   const { policy, evicted } = evictionOf(info) ?? {};

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime, random } from '../adapters/clock/system.ts';
 import { outageLog } from '../adapters/log/lines.ts';
-import type { Waiting } from '../adapters/metrics/prometheus.ts';
+import type { Backlog } from '../adapters/metrics/prometheus.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 
 export type WakeUpSignal = ReturnType<typeof createWakeUpSignal>;
@@ -121,7 +121,7 @@ export const countOfWaiting = (
       nextAt = monotonicTime() + COUNT_INTERVAL;
       last = await read().catch(() => last);
     },
-    waiting: (): Waiting => ({
+    waiting: (): Backlog => ({
       count: last.count,
       seconds: last.since === null ? 0 : Math.max(0, (clock.now() - last.since) / 1_000),
     }),

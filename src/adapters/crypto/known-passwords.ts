@@ -17,8 +17,8 @@ export const isCommonPassword = (password: string): boolean => {
 
 const loadPasswords = (): ReadonlySet<string> => {
   const { dictionary }: typeof import('@zxcvbn-ts/language-common') = require('@zxcvbn-ts/language-common');
-  const longEnough = dictionary['passwords-common'].filter((password) => password.length >= PASSWORD_MIN_CODE_POINTS);
-  return new Set(longEnough.map((password) => password.toLowerCase()));
+  const passwords = dictionary['passwords-common'].filter((password) => password.length >= PASSWORD_MIN_CODE_POINTS);
+  return new Set(passwords.map((password) => password.toLowerCase()));
 };
 
 /**

@@ -34,7 +34,7 @@ export const secretsWith = ({ signing, factors }: SecretKeys): Secrets => ({
 });
 
 const MAX_SIGNED_LENGTH = 300;
-const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
+const SIGNED_TEXT = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
 /** Values with an HMAC-SHA256, whose key is derived from the key of refresh tokens (RFC 5869), so that all instances accept each other's values. */
 export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
@@ -47,7 +47,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
       return `${text}.${macOf(purpose, text)}`;
     },
     unsign: (text, purpose, now) => {
-      const parts = text.length > MAX_SIGNED_LENGTH ? null : SIGNED.exec(text);
+      const parts = text.length > MAX_SIGNED_LENGTH ? null : SIGNED_TEXT.exec(text);
       if (parts === null) return null;
       const { userId = '', sessionId = '', expiry = '', value = '', mac = '' } = parts.groups ?? {};
       const expected = macOf(purpose, text.slice(0, -mac.length - 1));
@@ -118,7 +118,7 @@ const CIPHER = 'aes-256-gcm';
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
 /** `id` names the key, `content` is the IV, the ciphertext and the tag. */
-const ENCRYPTED = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
+const ENCRYPTED_TEXT = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
 const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
@@ -135,7 +135,7 @@ export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecre
       return `${currentId}.${content.toString('base64url')}`;
     },
     decrypt(text, userId) {
-      const { id = '', content = '' } = ENCRYPTED.exec(text)?.groups ?? {};
+      const { id = '', content = '' } = ENCRYPTED_TEXT.exec(text)?.groups ?? {};
       const key = byId.get(id);
       const bytes = Buffer.from(content, 'base64url');
       // Several texts of base64url may stand for the same bytes. Only the canonical one is accepted.

@@ -9,13 +9,13 @@ const NumericDate = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LA
 
 const Ulid = v.pipe(v.string(), v.ulid());
 
-const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
+const registeredClaims = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
 /** All other header parameters (RFC 7515 §4.1) are refused, since some of them let a token choose its key or how it is verified. */
-const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
+const headerParameters = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 const accessClaims = {
-  ...registered,
+  ...registeredClaims,
   tokenType: v.literal('access'),
   user: PublicUserFromJson,
   attributes: v.exactOptional(v.record(v.string(), v.unknown())),
@@ -37,7 +37,7 @@ export const AccessTokenOfSession = v.pipe(
       v.union([v.strictObject(accessClaims), v.strictObject({ ...accessClaims, ...authenticationClaims })]),
       v.check(({ sub, user }) => sub === user.id),
     ),
-    protectedHeader: v.strictObject(header),
+    protectedHeader: v.strictObject(headerParameters),
   }),
   v.check(({ payload: { sid }, protectedHeader }) => sid === undefined || sid === protectedHeader.sid),
   v.transform(({ payload, protectedHeader: { sid } }) => ({ claims: payload, sessionId: sid })),
@@ -46,8 +46,8 @@ export const AccessTokenOfSession = v.pipe(
 /** SPEC "Refresh token (JWT, ES256) claims". The id of the session and the number of the token in it are parameters of the header. */
 export const RefreshTokenOfSession = v.pipe(
   v.object({
-    payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
-    protectedHeader: v.strictObject({ ...header, rot: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
+    payload: v.strictObject({ ...registeredClaims, tokenType: v.literal('refresh') }),
+    protectedHeader: v.strictObject({ ...headerParameters, rot: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
   }),
   v.transform(({ payload, protectedHeader: { sid, rot } }) => ({ claims: payload, sessionId: sid, rotation: rot })),
 );

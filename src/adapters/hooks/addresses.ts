@@ -22,9 +22,9 @@ const isAllowed = (address: string, protocol: string, allowed: Networks): boolea
 };
 
 /** Global unicast addresses of IPv6 (RFC 4291). Other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
-const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL));
+  address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST));
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 

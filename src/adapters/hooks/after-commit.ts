@@ -14,10 +14,10 @@ const CLOSE_TIMEOUT = 5_000;
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
 export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
-  const late = () => new LoggableError('the hook has not ended in time');
+  const lateError = () => new LoggableError('the hook has not ended in time');
   const call = async (event: AccountEvent): Promise<void> => {
     try {
-      await withTimeout(CALL_TIMEOUT, Promise.resolve(event).then(hook), late);
+      await withTimeout(CALL_TIMEOUT, Promise.resolve(event).then(hook), lateError);
       observe('after-commit', 'done');
     } catch (error) {
       observe('after-commit', 'failed');

@@ -23,31 +23,31 @@ const RETRY_AFTER_SECONDS = 5;
 const hookUnavailable = (reason: string, cause?: unknown): AppError =>
   new AppError('SYS_HOOK_UNAVAILABLE', { reason, cause, retryAfter: RETRY_AFTER_SECONDS });
 
-type LimitedHookOptions<Asked, Answer> = {
+type LimitedHookOptions<Input, Answer> = {
   readonly name: Parameters<ObserveHook>[0];
   readonly timeout: number;
-  readonly hook: (asked: Asked) => unknown;
+  readonly hook: (input: Input) => unknown;
   /** @throws Error when the answer is not valid. */
-  readonly read: (given: unknown, asked: Asked) => Answer;
+  readonly read: (given: unknown, input: Input) => Answer;
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
 /** Limits time and number of the calls of a hook. @throws AppError SYS_HOOK_UNAVAILABLE if no valid answer comes in time, or too many calls wait */
-export const limitedHook = <Asked, Answer>(
-  { name, timeout, hook, read, isRefusal = () => false }: LimitedHookOptions<Asked, Answer>,
+export const limitedHook = <Input, Answer>(
+  { name, timeout, hook, read, isRefusal = () => false }: LimitedHookOptions<Input, Answer>,
   observe: ObserveHook,
-): ((asked: Asked) => Promise<Answer>) => {
-  const traced = (asked: Asked) => span(`hook ${name}`, {}, () => Promise.resolve(asked).then(hook), 'internal');
+): ((input: Input) => Promise<Answer>) => {
+  const traced = (input: Input) => span(`hook ${name}`, {}, () => Promise.resolve(input).then(hook), 'internal');
   let running = 0;
-  return async (asked) => {
+  return async (input) => {
     if (running >= MAX_RUNNING) {
       observe(name, 'dropped');
       throw hookUnavailable(`too many requests wait for the hook ${name}`);
     }
     running += 1;
     try {
-      const late = () => new LoggableError('the hook has not answered in time');
-      const answer = read(await withResponseTimeout(timeout, traced(asked), late), asked);
+      const lateError = () => new LoggableError('the hook has not answered in time');
+      const answer = read(await withResponseTimeout(timeout, traced(input), lateError), input);
       observe(name, isRefusal(answer) ? 'refused' : 'done');
       return answer;
     } catch (error) {
@@ -89,8 +89,8 @@ export const limitedBeforeRegister = (
     return { decision, attributes: assertFit({ ...hookAttributes, ...invitationAttributes }) };
   };
   const isRefusal = ({ decision }: RegistrationAnswer) => decision === 'refuse';
-  const asked = limitedHook({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
-  return (...registration) => asked(registration);
+  const call = limitedHook({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  return (...registration) => call(registration);
 };
 
 /** Milliseconds. Every refresh waits for this hook. */
@@ -98,19 +98,19 @@ const CLAIMS_TIMEOUT = 500;
 /** Of the claims and the attributes of the user, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
 const CLAIMS_MAX_BYTES = 2_048;
 
-type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
+type ClaimsInput = readonly [user: ClaimsUser, session: ClaimsSession];
 
 /** The hook for the claims of access tokens. Members of its answer replace the attributes of the user with the same name. */
 export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
-  const ask = ([user, session]: Asked) => hook(user, session);
-  const read = (given: unknown, [user]: Asked) => {
+  const ask = ([user, session]: ClaimsInput) => hook(user, session);
+  const read = (given: unknown, [user]: ClaimsInput) => {
     const answer = readAttributes(JSON.stringify(given), CLAIMS_MAX_BYTES);
     return assertFit({ ...user.attributes, ...answer }, CLAIMS_MAX_BYTES);
   };
-  const asked = limitedHook({ name: 'claims', timeout: CLAIMS_TIMEOUT, hook: ask, read }, observe);
+  const call = limitedHook({ name: 'claims', timeout: CLAIMS_TIMEOUT, hook: ask, read }, observe);
   return (user, { id, amr, authenticatedAt, knownAt, heldAt }) => {
     const { username, email, locale, attributes } = user;
-    return asked([
+    return call([
       { id: user.id, username, email, emailVerified: user.emailVerifiedAt !== null, locale, attributes },
       { id, amr, authenticatedAt, knownAt, heldAt },
     ]);
@@ -130,7 +130,7 @@ export const limitedVerifyPassword = (
 ): VerifyElsewhere => {
   const read = (given: unknown) => parseAnswer(Verification, given).valid;
   const isRefusal = (isValid: boolean) => !isValid;
-  const asked = limitedHook({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  const call = limitedHook({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
   return async ({ id, username, email }, password) =>
-    (until === null || clock.now() < until) && asked({ id, username, email, password });
+    (until === null || clock.now() < until) && call({ id, username, email, password });
 };

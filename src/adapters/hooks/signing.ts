@@ -40,7 +40,7 @@ export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: 
 };
 
 /** The bytes of an Ed25519 private key in PKCS #8 before its seed (RFC 8410 §7). */
-const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const deriveSecret = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
   const { d = '' } = key.export({ format: 'jwk' });
@@ -49,7 +49,7 @@ const deriveSecret = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, numbe
 
 /** Derives the keys of a webhook from the key of the hooks, so that no secret is stored. @param key an Ed25519 key. @param number counts rotations */
 export const webhookKey = (key: KeyObject, { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>, number: number) => {
-  const der = Buffer.concat([ED25519, deriveSecret(key, 'ed25519', id, number)]);
+  const der = Buffer.concat([ED25519_PREFIX, deriveSecret(key, 'ed25519', id, number)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return { privateKey, ...(hasSecret && { secret: deriveSecret(key, 'hmac', id, number) }) };
 };

@@ -36,7 +36,7 @@ export const webhookSender =
       const headers = signedHeaders(id, clock.now(), body, keys);
       const ending = new AbortController();
       const signal = AbortSignal.any([stop, ending.signal]);
-      const late = () => new LoggableError('the receiver has not answered in time');
+      const lateError = () => new LoggableError('the receiver has not answered in time');
       const send = async () => {
         const url = new URL(webhook.url);
         const addresses = await allowedAddresses(url, allowedNetworks, resolve);
@@ -44,7 +44,9 @@ export const webhookSender =
         const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedLookup(addresses), signal };
         return sendRequest(url, options, body, clock);
       };
-      return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
+      return requestSpan(webhook.url, 'POST', () =>
+        withTimeout(timeout, send(), lateError).finally(() => ending.abort()),
+      );
     };
   };
 

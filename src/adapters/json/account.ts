@@ -3,9 +3,9 @@ import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
 
-const Text = v.nullable(v.string());
-const UserAgent = v.pipe(Text, v.description('`User-Agent` of the last request, at most 200 bytes.'));
-const Address = v.pipe(Text, v.description('Its network: /24 of IPv4, /48 of IPv6.'));
+const NullableText = v.nullable(v.string());
+const UserAgent = v.pipe(NullableText, v.description('`User-Agent` of the last request, at most 200 bytes.'));
+const Address = v.pipe(NullableText, v.description('Its network: /24 of IPv4, /48 of IPv6.'));
 
 export const SessionJson = v.pipe(
   v.object({
@@ -41,14 +41,14 @@ const event = {
   id: v.string(),
   kind: v.picklist(EVENT_KINDS),
   at: Timestamp,
-  sessionId: v.pipe(Text, v.description('The session, or the remembered device, that it is about.')),
+  sessionId: v.pipe(NullableText, v.description('The session, or the remembered device, that it is about.')),
   reason: v.pipe(v.nullable(v.picklist(SESSION_ENDINGS)), v.description('Why it ended.')),
   method: v.pipe(v.nullable(v.picklist(LOGIN_METHOD_NAMES)), v.description('How the log-in was made.')),
   count: v.pipe(v.number(), v.description('How often it happened within an hour.')),
   requestId: v.nullable(v.string()),
   userAgent: UserAgent,
   address: Address,
-  note: v.pipe(Text, v.description('What the operator says about it.')),
+  note: v.pipe(NullableText, v.description('What the operator says about it.')),
   actor: v.nullable(v.literal('operator')),
 };
 
@@ -58,5 +58,5 @@ export const EventJson = v.pipe(v.object({ ...event, deviceName: v.nullable(v.st
 
 export const EventsPage = v.object({
   events: v.array(EventJson),
-  next: v.pipe(Text, v.description('What continues the list, as `before`.')),
+  next: v.pipe(NullableText, v.description('What continues the list, as `before`.')),
 });

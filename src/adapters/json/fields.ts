@@ -152,14 +152,11 @@ const codeSchema = (form: RegExp, message: string, example: string, description:
 export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
 export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
-/** Characters. The token of a link has 43. */
-const LINK_TOKEN_MAX = 100;
-
-/** The token of a link in a mail. Its form is not checked, since a malformed token is not found anyway. */
+/** The token of a link in a mail, which has 43 characters. Its form is not checked, since a malformed token is not found anyway. */
 export const LinkToken = v.pipe(
   v.string(),
   v.minLength(1),
-  v.maxLength(LINK_TOKEN_MAX),
+  v.maxLength(100),
   v.description('The text after `#token=` in the link.'),
 );
 
@@ -198,15 +195,14 @@ export const FromTimestamp = v.pipe(
   v.integer(NO_TIMESTAMP),
 );
 
-type Names = readonly string[];
 /** This function and the next ones make members of one type from their names. */
-export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
-export const nullableTexts = <const Each extends Names>(...names: Each) =>
+export const texts = <const Names extends readonly string[]>(...names: Names) => v.entriesFromList(names, v.string());
+export const nullableTexts = <const Names extends readonly string[]>(...names: Names) =>
   v.entriesFromList(names, v.nullable(v.string()));
-export const numbers = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.number());
-export const flags = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.boolean());
-export const times = <const Each extends Names>(...names: Each) => v.entriesFromList(names, Timestamp);
-export const nullableTimes = <const Each extends Names>(...names: Each) =>
+export const numbers = <const Names extends readonly string[]>(...names: Names) => v.entriesFromList(names, v.number());
+export const flags = <const Names extends readonly string[]>(...names: Names) => v.entriesFromList(names, v.boolean());
+export const times = <const Names extends readonly string[]>(...names: Names) => v.entriesFromList(names, Timestamp);
+export const nullableTimes = <const Names extends readonly string[]>(...names: Names) =>
   v.entriesFromList(names, v.nullable(Timestamp));
 
 const publicUser = <Time extends v.GenericSchema>(time: Time) => ({

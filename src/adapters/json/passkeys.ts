@@ -21,14 +21,14 @@ const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLen
 /** A handle may be empty: some browsers, such as Safari, send an empty text instead of none. */
 const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
-const Member = base64url(MEMBER_MAX_LENGTH);
+const CredentialMember = base64url(MEMBER_MAX_LENGTH);
 const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
 
 const NewCredential = v.object({
   id: CredentialId,
   response: v.object({
-    clientDataJSON: Member,
-    attestationObject: Member,
+    clientDataJSON: CredentialMember,
+    attestationObject: CredentialMember,
     transports: v.optional(v.pipe(v.array(Transport), v.maxLength(TRANSPORTS_MAX))),
   }),
 });
@@ -36,14 +36,14 @@ const NewCredential = v.object({
 export const UsedCredential = v.object({
   id: CredentialId,
   response: v.object({
-    clientDataJSON: Member,
-    authenticatorData: Member,
-    signature: Member,
+    clientDataJSON: CredentialMember,
+    authenticatorData: CredentialMember,
+    signature: CredentialMember,
     userHandle: v.optional(v.nullable(Handle)),
   }),
 });
 
-const Name = v.pipe(
+const PasskeyName = v.pipe(
   v.string(),
   v.trim(),
   v.minLength(1),
@@ -56,12 +56,12 @@ const Name = v.pipe(
 
 export const NewPasskeyBody = v.object({
   credential: NewCredential,
-  name: v.optional(Name),
+  name: v.optional(PasskeyName),
   /** The `mediation` of the call of `navigator.credentials.create` that has made the passkey (§5.1.3.1). */
   mediation: v.optional(v.literal('conditional')),
 });
 
-export const PasskeyNameBody = v.object({ name: Name });
+export const PasskeyNameBody = v.object({ name: PasskeyName });
 
 /** The argument of `PublicKeyCredential.signalAllAcceptedCredentials` (§5.1.10.2). */
 export const AcceptedPasskeysJson = v.pipe(
@@ -72,7 +72,7 @@ export const AcceptedPasskeysJson = v.pipe(
 type RelyingParty = { readonly rpId: string };
 
 /** Milliseconds: five minutes, as §15.1 recommends, and less than the lifetime of a challenge. */
-const TIMEOUT = 300_000;
+const CEREMONY_TIMEOUT = 300_000;
 
 /** Browsers offer the device itself first, then a phone, then other authenticators (§5.8.7). */
 const HINTS = ['client-device', 'hybrid'] as const;
@@ -88,7 +88,7 @@ export const creationOptions = (
   user: { id: userHandle, name: username, displayName: username },
   challenge: encodeChallenge(challenge),
   pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
-  timeout: TIMEOUT,
+  timeout: CEREMONY_TIMEOUT,
   excludeCredentials: existing.map(({ credentialId, transports }) => ({
     type: 'public-key',
     id: credentialId,
@@ -105,7 +105,7 @@ export const requestOptions = (
 ): v.InferInput<typeof RequestOptionsJson> => ({
   rpId,
   challenge: encodeChallenge(challenge),
-  timeout: TIMEOUT,
+  timeout: CEREMONY_TIMEOUT,
   userVerification: 'preferred',
   hints: [...HINTS],
   expiresAt,

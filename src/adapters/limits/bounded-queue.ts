@@ -13,8 +13,7 @@ type BoundedQueueOptions = {
   readonly now?: () => number;
 };
 
-/** The weight of the last task in the moving average of durations. */
-const WEIGHT = 1 / 8;
+const LAST_TASK_WEIGHT = 1 / 8;
 
 /**
  * Runs at most `width` tasks at once, in the order of their arrival.
@@ -28,7 +27,7 @@ export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = mono
     try {
       return await task();
     } finally {
-      average += (now() - startedAt - average) * WEIGHT;
+      average += (now() - startedAt - average) * LAST_TASK_WEIGHT;
     }
   };
   const enqueue = async <T>(task: () => Promise<T>): Promise<T> => {

@@ -4,7 +4,7 @@ import { type OutageMessages, outageLog } from '../log/lines.ts';
 
 /** Counts requests, and stores texts, such as the state of log-in attempts. Durations are milliseconds. */
 export type Counts = {
-  /** Counts a request. @returns the number of requests in the current window, which has begun with the first of them, and the time until its end. */
+  /** @returns the number of requests in the current window, which has begun with the first of them, and the time until its end. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
   /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns the text that is stored instead of `former`, or `null` */
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
@@ -20,14 +20,11 @@ const bytesOf = (text: string): number => text.length + 300;
 /** A stored text, and the time by the clock of the store, in epoch milliseconds. */
 export type StoredText = { readonly text: string; readonly now: number };
 
-type MemoryOptions = {
-  readonly now?: () => number;
-  /** The greatest number of counted keys, and also of stored texts. By default, both together take some 40 MB. */
-  readonly capacity?: number;
-};
-
-/** Counts in the memory of this process, used without Redis and while Redis is unavailable. */
-export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: MemoryOptions = {}): Counts => {
+/**
+ * Counts in the memory of this process, used without Redis and while Redis is unavailable.
+ * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, both together take some 40 MB.
+ */
+export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 } = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);
   const texts = boundedMap<string>(capacity);
   // Anybody can cause many answers, so they have a map of their own, and do not displace the state of log-in attempts.

@@ -22,8 +22,6 @@ const MAX_TRIES = 100;
 /** Milliseconds that a log-in has to wait if all tries have failed. */
 const BUSY_WAIT = 1_000;
 
-const NO_TEXT: StoredText = { text: '', now: 0 };
-
 /**
  * Stores the state of domain/login-throttle.ts as a text, by compare-and-swap. If the account has no failures and no other log-in in progress, an
  * attempt makes one call of the store when it begins, and one when it ends.
@@ -31,10 +29,9 @@ const NO_TEXT: StoredText = { text: '', now: 0 };
  */
 export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, hashOf = hashKey): LoginAttempts => {
   const oneAtATime = keyedMutex();
-  /** The text that was stored when each attempt began. */
   const storedAtBegin = new WeakMap<Attempt, StoredText>();
   /** @param expected the text that is probably stored. @returns the text after the change; `null` if all tries have failed */
-  const update = (key: string, change: Change, expected = NO_TEXT): Promise<StoredText | null> => {
+  const update = (key: string, change: Change, expected = { text: '', now: 0 }): Promise<StoredText | null> => {
     const name = `tandem:throttle:${hashOf(key)}`;
     return oneAtATime(name, async () => {
       let stored = expected;

@@ -35,7 +35,7 @@ const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
 const MAX_FRAMES = 20;
 
 /** A stack frame in the exact format of V8, since a line of the message may resemble a frame. */
-const FRAME =
+const STACK_FRAME =
   /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
 
 /** The first 20 frames of an error's stack, without the message; an empty text if there is no stack. */
@@ -44,7 +44,7 @@ export const framesOf = (error: unknown): string => {
   if (typeof stack !== 'string') return '';
   return stack
     .split('\n')
-    .filter((line) => FRAME.test(line))
+    .filter((line) => STACK_FRAME.test(line))
     .slice(0, MAX_FRAMES)
     .join('\n');
 };
@@ -66,7 +66,7 @@ export type RedactedError = {
 };
 
 /** A code, or the name of a type, a table, a constraint or a function. */
-const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
+const CODE_OR_NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
 /** The `type` of an error of the body parser, such as `entity.too.large`. */
 const BODY_PARSER_TYPE = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
 /** Members of an error of PostgreSQL that have the name of a table, a constraint, or a function of PostgreSQL's source. */
@@ -76,7 +76,7 @@ const MAX_CAUSES = 3;
 /** The loggable parts of any thrown value. Never throws. @param causes how many causes in a chain are included */
 export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError => {
   try {
-    return error instanceof Error ? redacted(error, causes) : { type: typeof error };
+    return error instanceof Error ? loggableParts(error, causes) : { type: typeof error };
   } catch {
     // A getter or a proxy of the thrown value has thrown.
     return { type: 'unreadable' };
@@ -87,13 +87,12 @@ export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError 
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
-    const names = NAMING_FIELDS.map((field) => memberMatching(error, field, NAME));
     const message = loggableMessage(error);
     const words = [
-      memberMatching(error, 'name', NAME),
+      memberMatching(error, 'name', CODE_OR_NAME),
       codeOf(error),
       memberMatching(error, 'type', BODY_PARSER_TYPE),
-      ...names,
+      ...NAMING_FIELDS.map((field) => memberMatching(error, field, CODE_OR_NAME)),
       message && `(${message})`,
     ];
     return words.filter((word) => word !== undefined).join(' ');
@@ -102,12 +101,12 @@ export const reasonOf = (error: unknown): string => {
   }
 };
 
-const redacted = (error: Error, causes: number): RedactedError => {
+const loggableParts = (error: Error, causes: number): RedactedError => {
   const { cause } = error;
   const code = codeOf(error);
   const message = error instanceof AppError ? error.message : loggableMessage(error);
   return {
-    type: memberMatching(error, 'name', NAME) ?? 'Error',
+    type: memberMatching(error, 'name', CODE_OR_NAME) ?? 'Error',
     ...(message !== undefined && { message }),
     ...(error instanceof AppError && error.reason !== undefined && { reason: error.reason }),
     ...(code !== undefined && { code }),
@@ -124,8 +123,8 @@ const memberMatching = (error: object, field: string, form: RegExp): string | un
 const codeOf = (error: object): string | number | undefined => {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code === 'number') return code;
-  if (Reflect.get(error, 'name') !== 'ReplyError') return memberMatching(error, 'code', NAME);
-  return memberMatching(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
+  if (Reflect.get(error, 'name') !== 'ReplyError') return memberMatching(error, 'code', CODE_OR_NAME);
+  return memberMatching(error, 'code', CODE_OR_NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 };
 
 const loggableMessage = (error: object): string | undefined => {

@@ -13,7 +13,7 @@ type FileOptions = {
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
-/** For development: writes each mail to a file `.eml` instead of sending it. The names of the files begin with the time. */
+/** For development: writes each mail to a file `.eml` instead of sending it. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
   send: async (mail) => {
     if (!isAddress(mail.to)) return 'refused';

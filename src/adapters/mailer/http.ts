@@ -12,13 +12,12 @@ type HttpOptions = {
   readonly timeout?: number;
 };
 
-const TIMEOUT = 20_000;
+const POST_TIMEOUT = 20_000;
 /** The status with which the server says that it will never accept this mail. */
-const REFUSED = 422;
+const REFUSED_STATUS = 422;
 
-/** @returns the status of the response, or `no answer` */
 const postRequest = async (
-  { post, clock, timeout = TIMEOUT }: HttpOptions,
+  { post, clock, timeout = POST_TIMEOUT }: HttpOptions,
   request: MailRequest,
   ...signals: AbortSignal[]
 ): Promise<number | 'no answer'> => {
@@ -43,7 +42,7 @@ export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: 
       if (!isAddress(mail.to)) return 'refused';
       const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from } } as const;
       const status = await postRequest(options, request, closing.signal);
-      if (status === REFUSED) return 'refused';
+      if (status === REFUSED_STATUS) return 'refused';
       if (isSuccess(status)) return 'sent';
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not handed over: ${status}` });
     },

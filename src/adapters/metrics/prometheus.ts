@@ -20,12 +20,12 @@ export type Readings = {
   /** Whether a part of the service is down without which most requests succeed. */
   readonly isDegraded: () => Promise<boolean>;
   /** `null` if the service sends no mail. */
-  readonly waitingMail: (() => Waiting) | null;
-  readonly waitingWebhooks: () => Waiting;
+  readonly waitingMail: (() => Backlog) | null;
+  readonly waitingWebhooks: () => Backlog;
 };
 
 /** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
-export type Waiting = { readonly count: number; readonly seconds: number };
+export type Backlog = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
@@ -183,7 +183,7 @@ const registerGauges = (readings: Readings, registers: Registry[]): void => {
   gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
   if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
   gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);
-  const gaugeWaiting = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
+  const gaugeWaiting = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Backlog) => {
     gauge(name, 'max', () => read().count);
     gauge(`${name}_seconds`, 'max', () => read().seconds);
   };

@@ -11,7 +11,7 @@ export type Migration = {
   readonly name: string;
   /** The table that changes. If a database lacks it, it is created with the change, and the migration does not run. */
   readonly table: string;
-  /** Makes the change with Kysely's schema builder, which works with every database. `prefix`: of the names of tables and indexes. */
+  /** Makes the change with Kysely's schema builder, which works with every database. `search` is the result of `searchIndex`. */
   readonly up: (
     transaction: Sql,
     context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },

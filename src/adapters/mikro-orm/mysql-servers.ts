@@ -65,10 +65,10 @@ const preparedServer = (
       );
     try {
       for (const statement of session) await send(statement);
-      const on = (await send(STATE_QUERY)).map((row) => memberOf(row, 'Variable_name'));
-      isNode = on.includes('wsrep_on');
+      const enabled = (await send(STATE_QUERY)).map((row) => memberOf(row, 'Variable_name'));
+      isNode = enabled.includes('wsrep_on');
       if (hasOthers && !isNode) throw new LoggableError('one of several servers is no node of a Galera cluster');
-      if (hasOthers && on.includes('read_only')) throw new LoggableError('the node is read-only');
+      if (hasOthers && enabled.includes('read_only')) throw new LoggableError('the node is read-only');
       if (isNode) for (const statement of NODE_STATEMENTS) await send(statement);
     } catch (error) {
       driver.destroy();
@@ -148,7 +148,7 @@ export const poolOfServers = (
   limits: { readonly statement: number; readonly connection: number },
   onFailOver?: (at: number, error: unknown) => void,
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
-  let [current, last, isReturning, isEnded] = [0, 0, false, false];
+  let [current, lastUsed, isReturning, isEnded] = [0, 0, false, false];
   let failure: unknown;
   const servers = pools.map((pool, at) =>
     preparedServer(pool, session, limits.statement, pools.length > 1, (error) => failOver(at, error)),
@@ -180,8 +180,8 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
-        if (at !== last) onFailOver?.(at, failure);
-        last = at;
+        if (at !== lastUsed) onFailOver?.(at, failure);
+        lastUsed = at;
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

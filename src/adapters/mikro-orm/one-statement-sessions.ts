@@ -55,10 +55,6 @@ type JsonDialect = { readonly dialect: SqlDialect; readonly least: 'least' | 'mi
  * 0.12, and twice the time of PostgreSQL; reading session and user takes 0.17 ms instead of 0.08; and on SQLite the service answers a sixth fewer
  * refreshes.
  * @param plain the repository over the records of the same database
- *
- * @example
- * const { sessions, ...stores } = storesOver(records);
- * const storage = { ...stores, sessions: { ...sessions, ...postgresqlSessions(connection, sessions) } };
  */
 const oneStatementSessions =
   (database: JsonDialect) =>

@@ -29,9 +29,9 @@ export type Database = {
 };
 
 export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<DatabaseKind> =>
-  options.kind === 'sqlite' ? sqliteKind(options) : SERVERS[options.kind](options);
+  options.kind === 'sqlite' ? sqliteKind(options) : SERVER_KINDS[options.kind](options);
 
-const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
+const SERVER_KINDS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 export type OpenOptions = {
   /** Whether to create missing tables and to apply pending migrations. Several processes may do so at the same time. */

@@ -1,4 +1,4 @@
-import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { type CompiledQuery, Kysely, PostgresDialect, type PostgresQueryResult } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { memberOf, POSTGRESQL } from './dialects.ts';
 import { postgresqlLogin } from './one-statement-login.ts';
@@ -10,11 +10,9 @@ import type { Execute, Row } from './statements.ts';
 /** Statements. The number is small, since a statement that waits for a lock delays its whole batch, and larger batches were not faster. */
 const BATCH_SIZE = 4;
 
-type Answer = { readonly rowCount: number | null; readonly rows: Row[] };
-
 type WaitingStatement = {
   readonly query: CompiledQuery;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: PostgresQueryResult<Row>) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -24,13 +22,13 @@ type WaitingStatement = {
  * pool, and transactions would get none. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
 const statementBatcher = (pool: Pool) => {
-  let joinable: WaitingStatement[] = [];
-  let joined = 0;
+  let openBatch: WaitingStatement[] = [];
+  let joinedCount = 0;
   let isBehindPooler = false;
   const connect = (batch: WaitingStatement[]): void => {
     const stopJoining = () => {
-      if (joinable === batch) joinable = [];
-      joined -= batch.length - 1;
+      if (openBatch === batch) openBatch = [];
+      joinedCount -= batch.length - 1;
     };
     pool.connect().then(
       (client) => {
@@ -46,29 +44,31 @@ const statementBatcher = (pool: Pool) => {
   };
   const add = (statement: WaitingStatement): void => {
     if (pool.hasFreeConnection() || isBehindPooler) connect([statement]);
-    else if (joinable.length > 0 && joinable.length < BATCH_SIZE) {
-      joined += 1;
-      joinable.push(statement);
+    else if (openBatch.length > 0 && openBatch.length < BATCH_SIZE) {
+      joinedCount += 1;
+      openBatch.push(statement);
     } else {
-      joinable = [statement];
-      connect(joinable);
+      openBatch = [statement];
+      connect(openBatch);
     }
   };
   const execute: Execute = async (query) => {
-    const { rowCount, rows } = await new Promise<Answer>((resolve, reject) => add({ query, resolve, reject }));
+    const { rowCount, rows } = await new Promise<PostgresQueryResult<Row>>((resolve, reject) =>
+      add({ query, resolve, reject }),
+    );
     return { numAffectedRows: BigInt(rowCount ?? 0), rows };
   };
   return {
     execute,
     /** How many statements wait in a batch behind its first one, which alone is in the pool's queue. */
-    countJoined: () => joined,
+    countJoined: () => joinedCount,
   };
 };
 
 /** Sends a batch over a connection, which is back in the pool before the caller of the last statement gets its answer. */
 const sendAll = async (client: PooledConnection, batch: readonly WaitingStatement[]): Promise<void> => {
   let unanswered = batch.length;
-  const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
+  const send = async ({ sql, parameters }: CompiledQuery): Promise<PostgresQueryResult<Row>> => {
     try {
       return await client.query(sql, parameters);
     } finally {
@@ -102,7 +102,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       return { driver: PostgreSqlDriver, dbName, driverOptions: { connectionString: options.url } };
     },
     settingStatements: [],
-    probeQuery: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
+    probeQuery: `select format($$${WRONG_ENCODING_MESSAGE}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
     // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made while that schema was the first one.
     tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
@@ -127,7 +127,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
 };
 
 /** The text is ASCII, so that a server of any encoding can return it. */
-const OTHER_ENCODING = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
+const WRONG_ENCODING_MESSAGE = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
 
 const databaseName = (url: string): string => {
   const [, name = ''] = /^[^:]+:\/\/[^/]*\/([^?#]+)/.exec(url) ?? [];

@@ -71,9 +71,9 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
   } catch (error) {
     if (!isMissing(error)) throw withAdvice(error);
     // The message may be shown, since the statement has no values that it could quote.
-    const why = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
-      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
+      `The tables of the database are those of no version that was released: ${reason}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
     );
   }
 };
@@ -140,8 +140,8 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
       if (!pending.includes(`${prefix}${migration.table}`))
         await migration
           .up(transaction, { types: columnTypesOf(kind.types), prefix, search })
-          .catch(ignoring(1060, 1061));
-      await record(migration.name).catch(ignoring(1062));
+          .catch(ignoreErrors(1060, 1061));
+      await record(migration.name).catch(ignoreErrors(1062));
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
@@ -151,7 +151,7 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
 };
 
 /** Ignores errors of MySQL and MariaDB for a change that another process has made: ER_DUP_FIELDNAME (1060), ER_DUP_KEYNAME (1061), ER_DUP_ENTRY (1062). */
-const ignoring =
+const ignoreErrors =
   (...numbers: readonly unknown[]) =>
   (error: unknown): void => {
     if (!numbers.includes(memberOf(error, 'errno'))) throw error;

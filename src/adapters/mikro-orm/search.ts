@@ -72,7 +72,9 @@ export const searchRows = <Name extends TableName>(
   index: SearchIndex,
 ): readonly TableStatement[] => {
   const columns = sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
-  const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
+  const sortTerms = order.map(
+    (member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`,
+  );
   const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
   const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
@@ -87,7 +89,7 @@ export const searchRows = <Name extends TableName>(
       const inRange =
         range === undefined ? sql`1 = 1` : sql`${sql.ref(table.column(range[0]).name)} ${sql.raw(range[1])} ${bound}`;
       const rows = sql`${sql.table(table.name)}`;
-      const ordered = sql`order by ${sql.join(by)}`;
+      const ordered = sql`order by ${sql.join(sortTerms)}`;
       const from = {
         first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${containsText})`,
         all: sql`${rows} where ${inRange} and (${containsText})`,

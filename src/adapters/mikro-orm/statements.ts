@@ -40,7 +40,7 @@ export const toSql = ({ kind }: SqlColumn, value: unknown, booleanToSql: Boolean
   return typeof value === 'boolean' ? booleanToSql(value) : value;
 };
 
-/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleanToSql as numbers, or texts as bytes of UTF-8. */
+/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleans as numbers, or texts as bytes of UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
@@ -131,9 +131,9 @@ export const selectRows = <Name extends TableName>(
   { booleanToSql, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
-  const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
-  const columns = equals.map(([{ name }]) => name);
-  const values = equals.map(([column, value]) => toSql(column, value, booleanToSql));
+  const equalColumns = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
+  const columns = equalColumns.map(([{ name }]) => name);
+  const values = equalColumns.map(([column, value]) => toSql(column, value, booleanToSql));
   const direction = descending ? 'desc' : 'asc';
   const isRange = equalsAreRanges && range !== undefined && order.length > 0;
   const sorted = [...(isRange ? columns : []), ...order.map((member) => table.column(member).name)];
@@ -146,7 +146,7 @@ export const selectRows = <Name extends TableName>(
     values: [...values, range?.[2], limit, skip],
     build: (db: Sql, placeholders: readonly unknown[]) => {
       const [bound, most, first] = placeholders.slice(columns.length) as [unknown, number, number];
-      const chosen = (names: readonly string[]) => {
+      const selectColumns = (names: readonly string[]) => {
         let query = db.selectFrom(table.name).select(names);
         for (const [at, name] of columns.entries())
           query = isRange
@@ -158,8 +158,8 @@ export const selectRows = <Name extends TableName>(
         return skip === undefined ? query : query.offset(first);
       };
       if (skip !== undefined)
-        return selectByKeys(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
-      const query = chosen(columnNamesOf(table));
+        return selectByKeys(db, table, selectColumns(table.key.map(({ name }) => name)), sorted, direction);
+      const query = selectColumns(columnNamesOf(table));
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },

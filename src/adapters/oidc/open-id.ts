@@ -7,8 +7,8 @@ import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, providerUnavailable } fro
 import type { AppleKey, Protocol, ProviderSettings } from './settings.ts';
 
 /** `client_secret_post` if the provider supports it; otherwise the default of OpenID Connect Discovery §3. */
-const secretMethod = ({ token_endpoint_auth_methods_supported: named }: ServerMetadata) =>
-  named?.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
+const secretMethod = ({ token_endpoint_auth_methods_supported: methods }: ServerMetadata) =>
+  methods?.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
 
 const secretClient = (secret: string): ClientAuth => {
   const methods = { client_secret_post: ClientSecretPost(secret), client_secret_basic: ClientSecretBasic(secret) };

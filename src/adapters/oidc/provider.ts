@@ -36,16 +36,18 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
       }),
     complete: ({ state: expectedState, nonce, verifier: pkceCodeVerifier }, answer) => {
       const identity = ask(async () => {
-        const found = await configuration();
+        const providerConfiguration = await configuration();
         const checks = { expectedState, pkceCodeVerifier, ...(hasIdToken && { expectedNonce: nonce }) };
         const url = new URL(`${redirectUri}?${answer}`);
-        const tokens = await client.authorizationCodeGrant(found, url, checks).catch((cause: unknown) => {
-          const isOfTokenEndpoint = cause instanceof client.ResponseBodyError;
-          throw isOfTokenEndpoint
-            ? new LoggableError(`the client secret was sent by ${clientMethod(found)}`, { cause })
-            : cause;
-        });
-        return { provider: name, ...(await identityOf(found, tokens)) };
+        const tokens = await client
+          .authorizationCodeGrant(providerConfiguration, url, checks)
+          .catch((cause: unknown) => {
+            const isOfTokenEndpoint = cause instanceof client.ResponseBodyError;
+            throw isOfTokenEndpoint
+              ? new LoggableError(`the client secret was sent by ${clientMethod(providerConfiguration)}`, { cause })
+              : cause;
+          });
+        return { provider: name, ...(await identityOf(providerConfiguration, tokens)) };
       });
       identity.then(({ addressError }) => onFailedSignIn(addressError), onFailedSignIn);
       return identity;

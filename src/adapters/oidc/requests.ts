@@ -5,30 +5,27 @@ import { typedAccount } from '../json/fields.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** Seconds for each request to a provider. A sign-in makes up to four of them, which must end before the request to the service does. */
-const TIMEOUT = 5;
+/** A sign-in makes up to four requests to its provider, which must end before the request to the service does. */
+const REQUEST_TIMEOUT_SECONDS = 5;
 /** Ten times the key set of a large provider. */
 const MAX_ANSWER_BYTES = 262_144;
 /** How many sign-ins may wait for one provider. Without a limit, they would fill the memory while the provider is slow. */
 const MAX_RUNNING = 50;
 const RETRY_AFTER_SECONDS = 5;
-/** Seconds by which the clock of the provider may differ. */
-const CLOCK_TOLERANCE = 30;
+const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** The provider does not answer, its answer is too long, or it reports a failure or a limit: the user has not caused the error. */
 export class ProviderUnreachable extends LoggableError {}
 
 const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {
-  const unreachable = (cause: unknown) => new ProviderUnreachable('the provider has not answered', { cause });
+  const throwUnreachable = (cause: unknown): never => {
+    throw new ProviderUnreachable('the provider has not answered', { cause });
+  };
   const { body, ...rest } = options;
   // openid-client sends only forms, and sets their Content-Type.
   const form = body == null ? null : `${body}`;
-  const response = await tracedFetch(url, { ...rest, body: form }).catch((cause: unknown) => {
-    throw unreachable(cause);
-  });
-  const text = await boundedText(response, MAX_ANSWER_BYTES).catch((cause: unknown) => {
-    throw unreachable(cause);
-  });
+  const response = await tracedFetch(url, { ...rest, body: form }).catch(throwUnreachable);
+  const text = await boundedText(response, MAX_ANSWER_BYTES).catch(throwUnreachable);
   const { status, headers } = response;
   if (status >= 500 || status === 429)
     throw new ProviderUnreachable(`the provider has answered with the status ${status}`);
@@ -38,9 +35,9 @@ const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<R
   return new Response(text === '' ? null : text, { status, headers: readable });
 };
 
-export const CLIENT_OPTIONS = { timeout: TIMEOUT, [customFetch]: boundedFetch };
+export const CLIENT_OPTIONS = { timeout: REQUEST_TIMEOUT_SECONDS, [customFetch]: boundedFetch };
 /** openid-client reads the tolerance from the metadata of the client, and ignores it in a `Configuration`. */
-export const CLIENT_METADATA: Partial<ClientMetadata> = { [clockTolerance]: CLOCK_TOLERANCE };
+export const CLIENT_METADATA: Partial<ClientMetadata> = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
 
 export const providerUnavailable = (reason: string, cause?: unknown): AppError =>
   new AppError('SYS_PROVIDER_UNAVAILABLE', { reason, cause, retryAfter: RETRY_AFTER_SECONDS });

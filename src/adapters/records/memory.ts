@@ -94,10 +94,10 @@ const changesOf = (stored: Rows): Changes => {
     ...changes,
     list: () => entriesOf(changed),
     commit() {
-      const made = entriesOf(changed);
+      const entries = entriesOf(changed);
       if (entriesOf(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
-      if (made.some(({ table, after }) => after && refusal(changes, table, after))) return false;
-      for (const { table, key, after } of made) stored.set(table, key, after);
+      if (entries.some(({ table, after }) => after && refusal(changes, table, after))) return false;
+      for (const { table, key, after } of entries) stored.set(table, key, after);
       return true;
     },
   };
@@ -132,8 +132,8 @@ export const callsOver = (rows: Rows): Calls => {
     return now?.version === row.version ? now : undefined;
   };
   const store = (table: TableName, row: Row): void => {
-    const refused = refusal(rows, table, row);
-    if (refused !== undefined) throw refused;
+    const error = refusal(rows, table, row);
+    if (error !== undefined) throw error;
     rows.set(table, keyIn(table, row), structuredClone(row));
   };
   return {

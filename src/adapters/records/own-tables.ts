@@ -41,8 +41,8 @@ export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES =
 
 /** Characters. PostgreSQL cuts longer names, so two of them could become the same. */
 const NAME_MAX_LENGTH = 63;
-const NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
-const COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
+const VALID_NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
+const VALID_COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
 
 const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWrong: boolean, problem: string])[] => {
   const { name, columns, key, ofUser } = table;
@@ -51,13 +51,13 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
   const hasType = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
   const isOwned = hasType(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
   return [
-    [!names.every((each) => NAME.test(each)), 'has a name, or an index, that is not of a-z, 0-9 and _'],
+    [!names.every((each) => VALID_NAME.test(each)), 'has a name, or an index, that is not of a-z, 0-9 and _'],
     [
       [`${name}_user_id_fkey`, ...names].some((each) => prefix.length + each.length > NAME_MAX_LENGTH),
       'has a name, or an index, that is too long after DATABASE_TABLE_PREFIX',
     ],
     [
-      !Object.entries(columns).every((each) => COLUMN.test(each.join(' '))),
+      !Object.entries(columns).every((each) => VALID_COLUMN.test(each.join(' '))),
       'has a column with a wrong name, or a type other than text, integer, boolean and json',
     ],
     [

@@ -50,9 +50,6 @@ export const connectRedis = (
   return redis;
 };
 
-/** Milliseconds. They are short, so that the next sentinel is soon tried if a sentinel does not answer. */
-const SENTINEL_TIMEOUTS = { connectTimeout: 2_000, sentinelCommandTimeout: 1_000 };
-
 const addressesOf = (urls: readonly string[]) =>
   urls.map((text) => {
     const url = new URL(text);
@@ -79,7 +76,8 @@ const serverOptionsOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapp
   if (!isSentinelUrl(url)) return { ...addresses[0], db };
   const { searchParams } = new URL(url);
   return {
-    ...SENTINEL_TIMEOUTS,
+    // Milliseconds. They are short, so that the next sentinel is soon tried if a sentinel does not answer.
+    ...{ connectTimeout: 2_000, sentinelCommandTimeout: 1_000 },
     db,
     name: masterNameIn(url),
     sentinels: addresses,

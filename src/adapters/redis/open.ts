@@ -5,8 +5,6 @@ import { connectMasters } from './cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './connect.ts';
 import { databaseNumberIn, isSentinelUrl } from './url.ts';
 
-export type { RedisClient } from './connect.ts';
-
 const START_TIMEOUT = 1_000;
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 

@@ -1,13 +1,11 @@
 import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
 import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
-type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
-
 /** SimpleWebAuthn has some 300 modules, so it is loaded only when the first passkey is verified. */
 const loadLibrary = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
-export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
-  const expected = (challenge: string) => ({
+export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origins'>): WebAuthn => {
+  const expectedFor = (challenge: string) => ({
     expectedChallenge: Buffer.from(challenge).toString('base64url'),
     expectedOrigin: [...origins],
     expectedRPID: rpId,
@@ -36,17 +34,17 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
               attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(new Map(Object.entries(none)))),
             },
           },
-          ...expected(challenge),
+          ...expectedFor(challenge),
           // With `conditional`, a browser may make a passkey without asking the user (WebAuthn Level 3 §7.1).
           requireUserPresence: mediation !== 'conditional',
           supportedAlgorithmIDs: [...PASSKEY_ALGORITHMS],
         });
         if (!verified.verified || verified.registrationInfo.credential.id !== credential.id) return null;
-        const { credential: made, aaguid, credentialDeviceType, credentialBackedUp } = verified.registrationInfo;
+        const { credential: passkey, aaguid, credentialDeviceType, credentialBackedUp } = verified.registrationInfo;
         return {
-          credentialId: made.id,
-          publicKey: Buffer.from(made.publicKey).toString('base64url'),
-          counter: made.counter,
+          credentialId: passkey.id,
+          publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
+          counter: passkey.counter,
           transports: [...(credential.response.transports ?? [])],
           aaguid,
           isSynced: credentialDeviceType === 'multiDevice',
@@ -62,7 +60,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         if ((presentedHandle || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...commonMembersOf(credential), response },
-          ...expected(challenge),
+          ...expectedFor(challenge),
           // The stored counter is not passed: SimpleWebAuthn would refuse a counter that has not grown, and the counters of synced passkeys never grow.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });

@@ -5,8 +5,9 @@ import type { Check } from '../../adapters/http/request/settings.ts';
 import { outageLog } from '../../adapters/log/lines.ts';
 import { LoggableError } from '../../adapters/log/redact-error.ts';
 import { pingCluster } from '../../adapters/redis/cluster.ts';
+import type { RedisClient } from '../../adapters/redis/connect.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
-import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../adapters/redis/open.ts';
+import { evictionOf, infoOf, isNodeOfCluster } from '../../adapters/redis/open.ts';
 
 /** Rejects if Redis cannot count all clients: a cluster has to accept writes for every slot. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {

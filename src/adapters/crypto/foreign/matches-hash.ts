@@ -10,7 +10,7 @@ const byteOrder = (third: number, step: number, rest: readonly number[]): readon
   ),
   ...rest,
 ];
-const ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
+const BYTE_ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
 /** The limit of libxcrypt for SHA-crypt, here for phpass as well: the time of their rounds grows with the length of the password. */
 const MAX_PASSWORD_BYTES = 512;
@@ -31,7 +31,7 @@ const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt
     const [first, last] = round % 2 === 0 ? [key, sequenceP] : [sequenceP, key];
     key = digestOfAll(first, ...(round % 3 === 0 ? [] : [sequenceS]), ...(round % 7 === 0 ? [] : [sequenceP]), last);
   }
-  return Buffer.from(ORDER[digest].map((at) => key.readUInt8(at)));
+  return Buffer.from(BYTE_ORDER[digest].map((at) => key.readUInt8(at)));
 };
 
 /** Bytes: more than scrypt takes within the limits of ./foreign-hash.ts. */
@@ -52,8 +52,8 @@ const WORDPRESS_ESCAPED = /['"\\]/g;
 
 const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
   const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
-  const slashed = isOfWordPress ? password.replaceAll(WORDPRESS_ESCAPED, String.raw`\$&`) : password;
-  return slashed === password ? [password] : [password, slashed];
+  const withBackslashes = isOfWordPress ? password.replaceAll(WORDPRESS_ESCAPED, String.raw`\$&`) : password;
+  return withBackslashes === password ? [password] : [password, withBackslashes];
 };
 
 const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>

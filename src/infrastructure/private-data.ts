@@ -1,10 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  BITS_OF_GROUP_AND_OTHERS,
-  isPublicAfterRestricting,
-  restrictToOwner,
-} from '../adapters/mikro-orm/private-file.ts';
+import { GROUP_AND_OTHERS, isPublicAfterRestricting, restrictToOwner } from '../adapters/mikro-orm/private-file.ts';
 
 /** Matches the names of files and directories that the service makes in DATA_DIR. */
 const OWN_NAMES = /^(?:database\.sqlite.*|keys|mail)$/;
@@ -12,7 +8,7 @@ const STICKY = 0o1000;
 
 /** Makes all files that this process creates from now on accessible only to its user. */
 export const makeFilesPrivate = (): void => {
-  process.umask(BITS_OF_GROUP_AND_OTHERS);
+  process.umask(GROUP_AND_OTHERS);
 };
 
 /**

@@ -28,7 +28,7 @@ type JsonObject = { readonly [member: string]: unknown };
 
 const encodeObject = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The JSON object in a text of base64url. @returns `null` for a text that is not one */
+/** @returns the JSON object that a text of base64url encodes; `null` if there is none */
 export const decodeObject = (text: string): JsonObject | null => {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -65,7 +65,7 @@ export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }
   }
 };
 
-/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` for one that is not configured. */
+/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` if it is not configured. */
 type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
 /**

@@ -97,7 +97,7 @@ const startThreads = async (count: number) => {
   });
 };
 
-/** Starts one thread for each core with the first task. Idle threads do not keep the process alive. @param processes how many processes share the cores */
+/** A thread for each core, up to `MAX_THREADS`, from the first task on. Idle threads do not keep the process alive. @param processes that share the cores */
 export const hashingThreads = (processes = 1): HashingRunner => {
   const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
   return {

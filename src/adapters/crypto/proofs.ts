@@ -19,6 +19,7 @@ const DeviceClaims = v.strictObject({
   jti: v.pipe(v.string(), v.regex(/^[\w-]{16,64}$/)),
   ath: v.exactOptional(v.string()),
 });
+type DeviceClaims = v.InferOutput<typeof DeviceClaims>;
 
 export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
   const invalid = { ok: false, reason: 'invalid' } as const;
@@ -35,10 +36,7 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** Whether the claims of a proof name this request. The schemes of the URLs may differ, since a proxy may end TLS. */
-const isForRequest = (
-  { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
-  { method, urls, accessToken }: ProofTarget,
-) =>
+const isForRequest = ({ htm, htu, ath }: DeviceClaims, { method, urls, accessToken }: ProofTarget) =>
   htm === method &&
   urls.some((url) => withoutScheme(url) === withoutScheme(htu)) &&
   ath === (accessToken && hash('sha256', accessToken, 'base64url'));
@@ -48,7 +46,7 @@ const withoutScheme = (url: string): string => new URL(url).href.replace(/^https
 /** How many numbers the proofs of one second can have: in one of two million cases, two proofs have the same number by chance. */
 const NUMBERS_PER_SECOND = 2 ** 21;
 
-const numberOf = ({ iat, jti }: v.InferOutput<typeof DeviceClaims>): number =>
+const numberOf = ({ iat, jti }: DeviceClaims): number =>
   iat * NUMBERS_PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % NUMBERS_PER_SECOND);
 
 /** Characters. The proof of a registration has some 900. */

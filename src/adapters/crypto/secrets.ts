@@ -58,7 +58,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** Hashes values that are only compared, such as addresses. Its key, which all instances derive, prevents finding an address by hashing all addresses. */
+/** Hashes values that are only compared, such as addresses. A key, which all instances derive, keeps others from finding an address by hashing all. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
   // An HMAC would take three times as long. It would only prevent length extension, which does not help to find an address.
@@ -102,7 +102,7 @@ const base32Bytes = (secret: string): Buffer => {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };
 
-/** RFC 4226 §5.3: 31 bits of the MAC, at the offset in bytes that its last four bits are. */
+/** RFC 4226 §5.3: 31 bits of the MAC. Their offset, in bytes, is in its last four bits. */
 const truncatedMac = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
 
 /** A time-based one-time password (RFC 6238) with HMAC-SHA-1. @param secret in Base32. @param step the number of periods since 1970 */

@@ -34,8 +34,8 @@ export const webhookSender =
     return ({ id, at, ...message }) => {
       const body = JSON.stringify({ timestamp: new Date(at).toISOString(), ...message });
       const headers = signedHeaders(id, clock.now(), body, keys);
-      const ending = new AbortController();
-      const signal = AbortSignal.any([stop, ending.signal]);
+      const end = new AbortController();
+      const signal = AbortSignal.any([stop, end.signal]);
       const lateError = () => new LoggableError('the receiver has not answered in time');
       const send = async () => {
         const url = new URL(webhook.url);
@@ -44,9 +44,7 @@ export const webhookSender =
         const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedLookup(addresses), signal };
         return sendRequest(url, options, body, clock);
       };
-      return requestSpan(webhook.url, 'POST', () =>
-        withTimeout(timeout, send(), lateError).finally(() => ending.abort()),
-      );
+      return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), lateError).finally(() => end.abort()));
     };
   };
 

@@ -7,8 +7,8 @@ const MAX_FIELD_LENGTH = 64;
 const MAX_PROBLEMS = 50;
 
 /**
- * The problems that valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. Forms send an empty text for an empty field, so in a body it
- * has the one problem `required`.
+ * The problems that valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. Forms send an empty text for an empty field, so an
+ * empty text in a body has only the problem `required`.
  * @param place `body`, `query` or `params`: the field of a problem that has no path
  */
 export const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string) => {

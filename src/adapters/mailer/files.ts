@@ -35,6 +35,6 @@ const writeMessage = async (mail: Mail, from: string): Promise<Buffer> => {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await transport.sendMail(messageOf(mail, from));
-  // With the option `buffer`, `message` is no stream.
+  // With the option `buffer`, `message` is a Buffer.
   return message as Buffer;
 };

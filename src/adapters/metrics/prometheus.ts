@@ -31,18 +31,9 @@ export type Backlog = { readonly count: number; readonly seconds: number };
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
-const REFRESH_OUTCOMES = [
-  'rotated',
-  'recovered',
-  'replayable',
-  'raced',
-  'unproven',
-  'reused',
-  'ended',
-  'unsent',
-] as const;
+const REFRESH_OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'];
 
-const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
+const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'];
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 

@@ -12,7 +12,7 @@ import type { Connection, Execute, RowLock, Sql, SqlTable, StatementDialect } fr
 export type SqlDialect = StatementDialect & {
   /** The database's name in OpenTelemetry. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
-  /** Sends a statement outside of transactions; for at most ten seconds, sends it again after a conflict or while the database is busy. */
+  /** Calls `send`, which begins and ends outside of transactions; for at most ten seconds, again after a conflict or while the database is busy. */
   readonly withRetry: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
   readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
@@ -58,7 +58,7 @@ const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppErro
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
 };
 
-/** The number of an error of MariaDB or MySQL, since the driver does not know the names of all. */
+/** The number of an error of MariaDB or MySQL, since the driver has no names for some errors. */
 const mysqlNumber = (error: unknown): string => {
   const number = memberOf(error, 'errno');
   return typeof number === 'number' && memberOf(error, 'sqlState') !== undefined ? ` ${number}` : '';

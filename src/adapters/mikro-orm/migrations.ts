@@ -9,7 +9,7 @@ type ColumnTypes = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' |
 export type Migration = {
   /** The version that brings the migration, and what it adds, such as `1.1.0-notes`. Databases store the name, so it never changes. */
   readonly name: string;
-  /** The table that changes. If a database lacks it, it is created with the change, and the migration does not run. */
+  /** The table that changes. If a database lacks the table, it is created with the change, and the migration does not run. */
   readonly table: string;
   /** Makes the change with Kysely's schema builder, which works with every database. `search` is the result of `searchIndex`. */
   readonly up: (

@@ -27,7 +27,7 @@ type Callback = (error: unknown, result?: unknown) => void;
  */
 const SERVER_FAILURES: readonly unknown[] = [1290, 1792, 1836, NODE_NOT_READY, 1180];
 
-/** After the limit of a statement, the server has these milliseconds to end it and to report that, before the connection is closed. */
+/** After the limit of a statement, the server has these milliseconds to end the statement and to report so, before the connection is closed. */
 const REPORT_TIME_MS = 500;
 /** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that refuses writes. */
 const STATE_QUERY = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;

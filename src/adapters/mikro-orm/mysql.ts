@@ -10,13 +10,13 @@ import { connectionOver } from './statements.ts';
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MariaDbDriver: driver } = await importOptional('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   const session = mariadbSession(options.statementTimeout);
-  return databaseKind({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
+  return productKind({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
 };
 
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MySqlDriver: driver } = await importOptional('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   const session = mysqlSession(options.statementTimeout);
-  return databaseKind({ name: 'MySQL', dialect: MYSQL, driver, collation: 'utf8mb4_0900_bin', session }, options);
+  return productKind({ name: 'MySQL', dialect: MYSQL, driver, collation: 'utf8mb4_0900_bin', session }, options);
 };
 
 /** Imports an optional package. @throws Error that names the package if it is not installed */
@@ -108,10 +108,7 @@ type Product = Pick<DatabaseKind, 'dialect'> & {
   readonly session: readonly string[];
 };
 
-const databaseKind = (
-  { name, dialect, driver, collation, session }: Product,
-  options: ServerOptions,
-): DatabaseKind => ({
+const productKind = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
   // A key of an index has at most 3,072 bytes, and up to two texts. The longest text is the id of a credential: 1,364 characters of ASCII (ADR
   // 0009). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.

@@ -93,15 +93,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
     return { compile: () => statement.compile(db) };
   };
   const noticeValues = [notice !== null, notice?.since ?? 0, notice?.refused ?? 0];
-  const checkedValues = CHECKED_MEMBERS.map((member) => user[member]);
-  const values = [
-    ...sessionRow,
-    ...eventRow,
-    user.id,
-    event.countedBy,
-    event.device,
-    ...noticeValues,
-    ...checkedValues,
-  ];
+  const userValues = CHECKED_MEMBERS.map((member) => user[member]);
+  const values = [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticeValues, ...userValues];
   return { shape: 'log in', values, build };
 };

@@ -27,7 +27,7 @@ const tableNames = (prefix: string) => {
     massEndings: `${prefixed('massEndings').name} as ending`,
   } as const;
 };
-type TableNames = ReturnType<typeof tableNames>;
+type SqlNames = ReturnType<typeof tableNames>;
 
 const PART_COLUMNS = (
   ['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const
@@ -108,11 +108,7 @@ const valuesOf = (rotation: Rotation, booleanToSql: SqlDialect['booleanToSql']) 
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the session expires
  * earlier than before, so no index is written to (ADR 0035).
  */
-const rotateSession = (
-  { dialect, least, jsonArray }: JsonDialect,
-  names: TableNames,
-  rotation: Rotation,
-): Statement => {
+const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: SqlNames, rotation: Rotation): Statement => {
   const values = valuesOf(rotation, dialect.booleanToSql);
   return {
     shape: 'rotate',
@@ -120,7 +116,7 @@ const rotateSession = (
     build: (db, places) => {
       const placeholders = Object.fromEntries(
         Object.keys(values).map((name, at) => [name, places[at]]),
-      ) as RotationValues;
+      ) as Placeholders;
       const leastOf = sql.raw(least);
       const end = sql`coalesce(authenticated_at + ${integer(placeholders.maxAge)}, ${integer(placeholders.expiresAt)})`;
       const expiry = sql`${leastOf}(${integer(placeholders.expiresAt)}, ${end})`;
@@ -159,7 +155,7 @@ const rotateSession = (
   };
 };
 
-type RotationValues = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
+type Placeholders = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
@@ -168,28 +164,24 @@ const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 const inJson = (jsonArray: string, from: string, columns: readonly SqlColumn[]) =>
   sql`cast(${sql.raw(jsonArray)}(${sql.join(columns.map(({ name }) => sql.ref(from + name)))}) as text)`;
 
-const burstAfter = ({ continuesBurst, number, first, at }: RotationValues) => ({
+const burstAfter = ({ continuesBurst, number, first, at }: Placeholders) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
     then burst_started_at else ${integer(at)} end`,
   burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(first)} end`,
 });
 
-const needsNoProof = ({ isRequired, browserKey }: RotationValues) =>
+const needsNoProof = ({ isRequired, browserKey }: Placeholders) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
 /** Whether no mass ending has ended the session: the opposite of `isEndedBy` of the domain, in SQL. */
-const isNotMassEnded = (db: Sql, { massEndings }: TableNames, leastOf: RawBuilder<unknown>) =>
+const isNotMassEnded = (db: Sql, { massEndings }: SqlNames, leastOf: RawBuilder<unknown>) =>
   sql<boolean>`not exists ${db
     .selectFrom(massEndings)
     .select('ending.id')
     .where('ending.at', '>=', sql`${leastOf}(session.created_at, session.authenticated_at)`)}`;
 
-const selectWithUser = (
-  { jsonArray, least }: JsonDialect,
-  names: TableNames,
-  { id, userId }: SessionKey,
-): Statement => ({
+const selectWithUser = ({ jsonArray, least }: JsonDialect, names: SqlNames, { id, userId }: SessionKey): Statement => ({
   shape: 'find with user',
   values: [id, userId],
   build: (db, [sessionId, ownerId]) =>

@@ -18,7 +18,7 @@ export type Database = {
   ping(): Promise<void>;
   /** As `ping`, for all tables that `ping` does not check. */
   pingOtherTables(): Promise<void>;
-  /** Reads the clock of the database server, in epoch milliseconds; `null` if it runs on this machine. @throws AppError DB_QUERY_FAILED */
+  /** Reads the clock of the database server, in epoch milliseconds; `null` for SQLite, which has no server. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
   /** The product's version, whether tables may be created, and the state of the schema, for the doctor. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;

@@ -68,7 +68,7 @@ export type DatabaseKind = {
     plain: SessionRepository,
     prefix: string,
   ) => Partial<SessionRepository>;
-  /** A query for the time of the server as `now`, in epoch milliseconds; `null` if the database uses the clock of this machine. */
+  /** A query for the time of the server as `now`, in epoch milliseconds; `null` for SQLite, which has no server. */
   readonly timeQuery: string | null;
   /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */
   readonly aboutQuery: string;

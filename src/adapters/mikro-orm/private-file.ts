@@ -4,7 +4,7 @@ import { memberOf } from './dialects.ts';
 
 /** SQLite makes files beside a database, named by the name of the database and one of these suffixes, and with the mode of the database. */
 export const SQLITE_FILE_SUFFIXES = ['-wal', '-shm', '-journal'];
-export const BITS_OF_GROUP_AND_OTHERS = 0o077;
+export const GROUP_AND_OTHERS = 0o077;
 const BITS_OF_OTHERS = 0o007;
 
 /**
@@ -38,6 +38,6 @@ export const isPublicAfterRestricting = (path: string): boolean => {
 export const restrictToOwner = (path: string): void => {
   try {
     const { mode } = statSync(path);
-    if ((mode & BITS_OF_GROUP_AND_OTHERS) !== 0) chmodSync(path, mode & 0o7777 & ~BITS_OF_GROUP_AND_OTHERS);
+    if ((mode & GROUP_AND_OTHERS) !== 0) chmodSync(path, mode & 0o7777 & ~GROUP_AND_OTHERS);
   } catch {}
 };

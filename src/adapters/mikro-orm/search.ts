@@ -72,9 +72,8 @@ export const searchRows = <Name extends TableName>(
   index: SearchIndex,
 ): readonly TableStatement[] => {
   const columns = sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
-  const sortTerms = order.map(
-    (member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`,
-  );
+  const direction = sql.raw(descending ? 'desc' : 'asc');
+  const sortTerms = order.map((member) => sql`${sql.ref(table.column(member).name)} ${direction}`);
   const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
   const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({

@@ -36,18 +36,16 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
       }),
     complete: ({ state: expectedState, nonce, verifier: pkceCodeVerifier }, answer) => {
       const identity = ask(async () => {
-        const providerConfiguration = await configuration();
+        const config = await configuration();
         const checks = { expectedState, pkceCodeVerifier, ...(hasIdToken && { expectedNonce: nonce }) };
         const url = new URL(`${redirectUri}?${answer}`);
-        const tokens = await client
-          .authorizationCodeGrant(providerConfiguration, url, checks)
-          .catch((cause: unknown) => {
-            const isOfTokenEndpoint = cause instanceof client.ResponseBodyError;
-            throw isOfTokenEndpoint
-              ? new LoggableError(`the client secret was sent by ${clientMethod(providerConfiguration)}`, { cause })
-              : cause;
-          });
-        return { provider: name, ...(await identityOf(providerConfiguration, tokens)) };
+        const tokens = await client.authorizationCodeGrant(config, url, checks).catch((cause: unknown) => {
+          const isOfTokenEndpoint = cause instanceof client.ResponseBodyError;
+          throw isOfTokenEndpoint
+            ? new LoggableError(`the client secret was sent by ${clientMethod(config)}`, { cause })
+            : cause;
+        });
+        return { provider: name, ...(await identityOf(config, tokens)) };
       });
       identity.then(({ addressError }) => onFailedSignIn(addressError), onFailedSignIn);
       return identity;

@@ -29,7 +29,7 @@ const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<R
   const { status, headers } = response;
   if (status >= 500 || status === 429)
     throw new ProviderUnreachable(`the provider has answered with the status ${status}`);
-  // If the response has this header, openid-client does not read the body, which has the error code of OAuth.
+  // With the header `WWW-Authenticate`, openid-client would not read the body, which has the error code of OAuth.
   const readable = new Headers(headers);
   readable.delete('www-authenticate');
   return new Response(text === '' ? null : text, { status, headers: readable });

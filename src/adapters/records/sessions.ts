@@ -23,7 +23,7 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
-/** A purge lists due sessions no more often, even if many of them were refreshed since their last check. */
+/** How often one purge lists due sessions at most, even if many of them were refreshed since their last check. */
 const MAX_PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
@@ -142,7 +142,7 @@ export const sessionRepositoryOver = (
   };
 };
 
-/** For how long a rotation is tried to be reverted: longer than a fail-over of the database takes. */
+/** For how long this process tries to revert a rotation: longer than a fail-over of the database takes. */
 const REVERT_PERIOD_MS = 60_000;
 /** How many rotations are remembered. If there is one more, the oldest is forgotten, and never reverted. */
 const MAX_UNCONFIRMED = 5_000;
@@ -150,8 +150,8 @@ const MAX_UNCONFIRMED = 5_000;
 const CONCURRENT_REVERTS = 5;
 
 /**
- * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). Reverting is
- * tried for a minute, and whenever this process is about to rotate or find the session.
+ * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). This process
+ * tries to revert it for a minute, and whenever it is about to rotate or find the session.
  * @param retryInterval milliseconds between two attempts
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {

@@ -9,7 +9,7 @@ import {
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { random } from '../clock/system.ts';
 import { withResponseTimeout, withTimeout } from '../limits/time-limits.ts';
-import { SAMPLED_FLAG, type SpanRecorder } from './spans.ts';
+import { SAMPLED, type SpanRecorder } from './spans.ts';
 
 export type TracingOptions = {
   /** The URL of an OTLP collector, without a trailing slash. */
@@ -90,14 +90,13 @@ export const openTelemetry = async (
   const provider = new TracerProvider({ resource: resourceOf(version), spanProcessors: [processor] });
   const tracer = provider.getTracer('tandem', version);
   return {
-    samples: (caller) =>
-      followsCaller && caller !== undefined ? (caller.flags & SAMPLED_FLAG) !== 0 : random() < ratio,
+    samples: (caller) => (followsCaller && caller !== undefined ? (caller.flags & SAMPLED) !== 0 : random() < ratio),
     start(name, kind, attributes, parent) {
       const isRemote = kind === 'server';
       const context =
         parent === undefined
           ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED_FLAG, isRemote });
+          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED, isRemote });
       const span = tracer.startSpan(name, { kind: SPAN_KINDS[kind], attributes }, context);
       const { traceId, spanId } = span.spanContext();
       return {

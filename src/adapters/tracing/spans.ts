@@ -12,9 +12,9 @@ export type TraceParent = {
   readonly flags: number;
 };
 
-export const SAMPLED_FLAG = 1;
+export const SAMPLED = 1;
 /** A flag of Trace Context Level 2: at least the last seven bytes of the trace id are random. */
-const RANDOM_FLAG = 2;
+const RANDOM = 2;
 
 const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
@@ -22,7 +22,7 @@ const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-
 export const readTraceParent = (header: string): TraceParent | undefined => {
   const [, version, traceId, spanId, flags, more] = TRACE_PARENT.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
-  return { traceId, spanId, flags: Number.parseInt(`${flags}`, 16) & (SAMPLED_FLAG | RANDOM_FLAG) };
+  return { traceId, spanId, flags: Number.parseInt(`${flags}`, 16) & (SAMPLED | RANDOM) };
 };
 
 export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): string =>
@@ -41,7 +41,7 @@ const randomHex = (bytes: number): string => {
   return randomPool.toString('hex', used - bytes, used);
 };
 
-export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM_FLAG });
+export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
 /** Named as in OpenTelemetry's semantic conventions. No value may be secret or personal, as an address, a name, a token or a query string is. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -86,11 +86,11 @@ export const traceOfRequest = (header: string): Trace => {
 };
 
 const unrecordedTrace = (caller?: TraceParent): Trace =>
-  caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM_FLAG, span: null };
+  caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
 /** A new trace. Its ids are made when an id is first read, since most requests neither log nor call another program. */
 class UnrecordedTrace implements Trace {
-  readonly flags = RANDOM_FLAG;
+  readonly flags = RANDOM;
   readonly span = null;
   #ids: TraceParent | undefined;
 
@@ -111,7 +111,7 @@ class UnrecordedTrace implements Trace {
 const startTrace = (by: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
   const span = by.start(...start);
   const [, , , parent] = start;
-  return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED_FLAG | (parent?.flags ?? RANDOM_FLAG), span };
+  return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };
 
 export const runInTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);

@@ -4,7 +4,7 @@ import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.t
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Epoch milliseconds at the start of the process, plus those since then. Setting the system's clock does not change it, so it measures durations. */
+/** Epoch milliseconds for durations: counted from the start of the process, so that setting the system's clock does not change them. */
 export const monotonicTime = (): number => performance.timeOrigin + performance.now();
 
 /** A number of at least 0 and below 1. Others may guess it, so it is not for secrets. */

@@ -108,7 +108,7 @@ const kidOf = (assertion: string): unknown => {
   }
 };
 
-/** A digest of an assertion without `s`, the second half of its signature: from a valid `s` anybody can compute another valid one. */
+/** A digest of an assertion without `s`, the second half of its signature, since a second valid `s` can be computed from a valid `s`. */
 const idOf = (assertion: string): string => {
   const end = assertion.lastIndexOf('.');
   const r = Buffer.from(assertion.slice(end + 1), 'base64url').subarray(0, R_BYTES);

@@ -14,7 +14,7 @@ export type HashingTask =
       readonly hash: string | null;
       /** Hashes that no password matches, at the cost of this service. A wrong password is compared with them, too. */
       readonly dummies: readonly string[];
-      /** Whether a right password is compared with the dummies as well, so that the time does not tell it from a wrong one. */
+      /** Whether a right password is compared with the dummies as well, so that the time does not show that it is right. */
       readonly hidesMatch: boolean;
     };
 

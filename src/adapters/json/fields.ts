@@ -126,7 +126,7 @@ export const numberUpTo = (maximum: number, described: { readonly default?: numb
   v.pipe(
     v.string(),
     v.regex(new RegExp(`^\\d{1,${`${maximum}`.length}}$`), 'must be a whole number'),
-    // The metadata stand before the transformation, since the OpenAPI document ignores all that follows one.
+    // The metadata stand before the transformation, since the OpenAPI document ignores what follows a transformation.
     v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum, ...described } }),
     v.transform(Number),
     v.minValue(1),

@@ -27,7 +27,7 @@ export type StoredText = { readonly text: string; readonly now: number };
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 } = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);
   const texts = boundedMap<string>(capacity);
-  // Anybody can cause many answers, so they have a map of their own, and do not displace the state of log-in attempts.
+  // Every client can cause many answers, so answers have a map of their own, and do not displace the state of log-in attempts.
   const answers = boundedMap(ANSWERS_CAPACITY, bytesOf);
   return {
     async countRequest(key, window) {

@@ -85,7 +85,7 @@ const hashKey = (key: string): string => createHash('sha256').update(key).digest
 const throttleText = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);
 
-/** A text of an unknown form counts as no throttle, so that it does not lock anybody out. */
+/** A text of an unknown form counts as no throttle, so that no user is locked out. */
 const parseThrottle = (text: string): LoginThrottle | null => {
   if (text === '') return null;
   try {

@@ -102,7 +102,7 @@ const inTransaction = <Result>(
   work: (transaction: Connection) => Promise<Result>,
 ): Promise<Result> =>
   db.connection().execute(async (singleConnection) => {
-    // Kysely's own transactions are not used, since they send a statement only after the one before it was answered.
+    // Kysely's own transactions are not used, since they send a statement only after the former statement was answered.
     const connection = await singleConnection.getExecutor().provideConnection(async (each) => each);
     try {
       const { begun, execute } = await begin(connection);

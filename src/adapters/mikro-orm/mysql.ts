@@ -85,11 +85,11 @@ export const connectServers = async (
       ...options,
       entities: [],
       discovery: { warnWhenNoEntities: false },
-      // With `true`, MikroORM would use a connection that is not prepared.
+      // With `true`, MikroORM would use a connection for which the statements of `session` were not sent.
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // The class of MikroORM's connections to MariaDB extends this one.
+    // The cast: MikroORM's connection to MariaDB extends its connection to MySQL.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];

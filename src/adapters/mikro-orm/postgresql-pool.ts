@@ -228,7 +228,7 @@ const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If the server refuses a prepared
  * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. The same
  * happens if the server does not know the name because the former statement, which would have prepared it, has failed.
- * @param onOutdated called if a prepared statement is outdated: others may be as well, also those of other connections
+ * @param onOutdated called if a prepared statement is outdated: then other statements of all connections may be outdated, too
  */
 const statementPreparer = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();

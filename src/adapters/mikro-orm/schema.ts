@@ -203,7 +203,7 @@ const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
     .values(names.map((name) => ({ name })))
     .execute();
 
-/** @throws SchemaError if the database already has a table with the name of a declared one */
+/** @throws SchemaError if the database already has a table with the name of a declared table */
 const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const declared = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const taken = found.find(({ name, isHere }) => isHere && declared.has(name));

@@ -44,7 +44,7 @@ export const providerUnavailable = (reason: string, cause?: unknown): AppError =
 
 const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
 
-/** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since anybody can write the query of a callback. */
+/** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since attackers can write the query of a callback. */
 const CODE = /^[a-z_]{1,40}$/;
 
 /** The error for a failed request to a provider. Of what the provider has sent, it quotes only OAuth's error code. */

@@ -15,7 +15,7 @@ export type ProviderSettings = {
   /** The name that people see. */
   readonly title: string;
   readonly protocol: 'openid' | 'github';
-  /** The issuer whose configuration is read. GitHub has no configuration: its issuer only names it in the stored identities. */
+  /** The issuer whose configuration is read. GitHub has no configuration: this text only stands for GitHub in stored identities. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | AppleKey;

@@ -20,18 +20,18 @@ export type RowsOf<Own extends OwnTables> = {
 
 /** The prefix of the application's tables in a database. No table of the service begins with it. */
 export const OWN_PREFIX = 'app_';
-const ownName = (name: string) => `${OWN_PREFIX}${name}`;
+const addPrefix = (name: string) => `${OWN_PREFIX}${name}`;
 
 /**
  * The tables of the service, and those of the application.
  * @param prefix of the names of all tables in the database
- * @throws Error that names a table if a database could not have it, or could delete the rows of a user only by reading the whole table
+ * @throws Error that names a table that some database cannot have, or from which it could delete the rows of a user only by reading the whole table
  */
 export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
     const ownIndexes = (given: OwnTable['indexes'] = {}) =>
-      Object.fromEntries(Object.entries(given).map(([index, columns]) => [ownName(`${name}_${index}`), columns]));
-    const declared = { ...table, name: ownName(name), unique: ownIndexes(unique), indexes: ownIndexes(indexes) };
+      Object.fromEntries(Object.entries(given).map(([index, columns]) => [addPrefix(`${name}_${index}`), columns]));
+    const declared = { ...table, name: addPrefix(name), unique: ownIndexes(unique), indexes: ownIndexes(indexes) };
     const problem = problemsOf(declared, prefix).find(([isWrong]) => isWrong);
     if (problem !== undefined) throw new Error(`tables: ${name} ${problem[1]}`);
     return [declared.name, declared] as const;
@@ -75,7 +75,7 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
 /** Records of the tables of the application only, under the names by which it has declared them. */
 export const ownRecords = (records: Records): OwnRecords => {
   // The casts: only the caller knows the types of the rows.
-  const tableName = (name: string) => ownName(name) as TableName;
+  const tableName = (name: string) => addPrefix(name) as TableName;
   return {
     insert: (table, row) => records.insert(tableName(table), row as never),
     list: (table, query) => records.list(tableName(table), query as never) as never,

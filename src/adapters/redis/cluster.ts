@@ -32,7 +32,7 @@ const connectAllNodes = (cluster: Cluster): void => {
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
-/** Resolves when each master has answered a command, or has not done so in time. */
+/** Sends a command to each master, so that ioredis connects to it. Resolves when each has answered, or has not done so in time. */
 export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };

@@ -23,7 +23,7 @@ export type TracingOptions = {
   /** Called with the number of spans that the collector did not accept, or that exceeded `MAX_WAITING`. */
   readonly onLost: (count: number) => void;
   /** Called after each attempt to send spans. @param error why it has failed; absent after a success */
-  readonly onSent: (error?: unknown) => void;
+  readonly onAttempt: (error?: unknown) => void;
 };
 
 /** The exporter for each value of OTEL_EXPORTER_OTLP_PROTOCOL. Protocol Buffers take twice the processor time of JSON (ADR 0032). */
@@ -53,7 +53,7 @@ const SENT = 0;
 export const openTelemetry = async (
   options: TracingOptions,
 ): Promise<SpanRecorder & { readonly close: () => Promise<void> }> => {
-  const { version, ratio, followsCaller, onLost, onSent } = options;
+  const { version, ratio, followsCaller, onLost, onAttempt } = options;
   const { OTLPTraceExporter } = await EXPORTERS[options.protocol]();
   let waiting = 0;
   const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT });
@@ -62,8 +62,8 @@ export const openTelemetry = async (
       const settle = (error?: unknown): void => {
         waiting -= spans.length;
         if (error !== undefined) onLost(spans.length);
-        onSent(error);
-        // A failure counts as sent here: the SDK would log it, and `onSent` has got it already.
+        onAttempt(error);
+        // A failure counts as sent here: the SDK would log it, and `onAttempt` has got it already.
         done({ code: SENT });
       };
       const sent = new Promise<void>((resolve, reject) => {

@@ -108,7 +108,7 @@ export const openTracing = async (
     ...settings,
     ...{ endpoint, version: VERSION, onLost },
     // Without `bind`, the log lines would have the id of the request during which the spans are sent.
-    onSent: AsyncLocalStorage.bind((error?: unknown) =>
+    onAttempt: AsyncLocalStorage.bind((error?: unknown) =>
       error === undefined ? outage.succeeded() : outage.failed(error),
     ),
   });

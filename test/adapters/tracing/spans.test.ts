@@ -25,7 +25,7 @@ const record = async (options: Partial<TracingOptions> = {}) => {
   const recorder = await openTelemetry({
     ...{ endpoint: collector.env.OTEL_EXPORTER_OTLP_ENDPOINT, protocol: 'http/json', ratio: 1 },
     ...{ followsCaller: false, version: '1.2.3' },
-    ...{ onLost: () => undefined, onSent: () => undefined, ...options },
+    ...{ onLost: () => undefined, onAttempt: () => undefined, ...options },
   });
   const forget = recordSpans(recorder);
   stop = async () => {
@@ -164,7 +164,7 @@ it.each([
     onLost: (count) => {
       lost += count;
     },
-    onSent: (error) => errors.push(error),
+    onAttempt: (error) => errors.push(error),
   });
   collector.answers(answer);
   // More than wait at once.

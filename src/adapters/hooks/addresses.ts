@@ -13,7 +13,7 @@ export class RefusedAddress extends LoggableError {}
 
 /** Whether an address is in an allowed network, or is public and used with `https:`. @param allowed WEBHOOK_ALLOWED_NETWORKS */
 const isAllowed = (address: string, protocol: string, allowed: Networks): boolean => {
-  // `process` converts an IPv4-mapped IPv6 address to IPv4.
+  // `ipaddr.process` converts an IPv4-mapped IPv6 address to IPv4.
   const parsed = ipaddr.process(address);
   const isInAllowedNetwork = allowed.some(
     ([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never),

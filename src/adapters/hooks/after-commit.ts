@@ -24,27 +24,27 @@ export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger
       logger.error({ err: error, kind: event.kind, userId: event.userId }, 'the hook afterCommit has failed');
     }
   };
-  let last: Promise<void> = Promise.resolve();
-  let dropped = 0;
+  let lastCall: Promise<void> = Promise.resolve();
+  let droppedCount = 0;
   const logDropped = (): void => {
-    if (dropped > 0)
-      logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
-    dropped = 0;
+    if (droppedCount > 0)
+      logger.error({ count: droppedCount }, 'events were not passed to the hook afterCommit: too many waited');
+    droppedCount = 0;
   };
   return {
     add(this: void, event: AccountEvent): void {
       if (oneAtATime.pendingCount >= MAX_WAITING) {
         observe('after-commit', 'dropped');
-        dropped += 1;
+        droppedCount += 1;
         return;
       }
       logDropped();
-      last = oneAtATime(() => call(event));
+      lastCall = oneAtATime(() => call(event));
     },
     /** Waits until the hook was called for all waiting events. @throws Error after `CLOSE_TIMEOUT`: the remaining events are lost. */
     close(): Promise<void> {
       logDropped();
-      return withTimeout(CLOSE_TIMEOUT, last, () => new Error('The hook afterCommit has not ended in time.'));
+      return withTimeout(CLOSE_TIMEOUT, lastCall, () => new Error('The hook afterCommit has not ended in time.'));
     },
   };
 };

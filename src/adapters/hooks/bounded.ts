@@ -37,7 +37,7 @@ export const limitedHook = <Input, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: LimitedHookOptions<Input, Answer>,
   observe: ObserveHook,
 ): ((input: Input) => Promise<Answer>) => {
-  const traced = (input: Input) => span(`hook ${name}`, {}, () => Promise.resolve(input).then(hook), 'internal');
+  const callHook = (input: Input) => span(`hook ${name}`, {}, () => Promise.resolve(input).then(hook), 'internal');
   let running = 0;
   return async (input) => {
     if (running >= MAX_RUNNING) {
@@ -47,7 +47,7 @@ export const limitedHook = <Input, Answer>(
     running += 1;
     try {
       const lateError = () => new LoggableError('the hook has not answered in time');
-      const answer = read(await withResponseTimeout(timeout, traced(input), lateError), input);
+      const answer = read(await withResponseTimeout(timeout, callHook(input), lateError), input);
       observe(name, isRefusal(answer) ? 'refused' : 'done');
       return answer;
     } catch (error) {

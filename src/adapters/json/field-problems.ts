@@ -12,12 +12,12 @@ const MAX_PROBLEMS = 50;
  * @param place `body`, `query` or `params`: the field of a problem that has no path
  */
 export const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string) => {
-  const missing = new Set<string>();
+  const missingFields = new Set<string>();
   return issues.slice(0, MAX_PROBLEMS).flatMap((issue) => {
     const field = (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed();
-    if (missing.has(field)) return [];
+    if (missingFields.has(field)) return [];
     if (place !== 'body' || issue.input !== '') return [{ field, ...problemOf(issue) }];
-    missing.add(field);
+    missingFields.add(field);
     return [{ field, ...REQUIRED }];
   });
 };

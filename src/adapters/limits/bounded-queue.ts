@@ -22,7 +22,7 @@ const LAST_TASK_WEIGHT = 1 / 8;
 export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = monotonicTime }: BoundedQueueOptions) => {
   const limit = pLimit(width);
   let average = expectedDuration;
-  const timed = async <T>(task: () => Promise<T>): Promise<T> => {
+  const runTimed = async <T>(task: () => Promise<T>): Promise<T> => {
     const startedAt = now();
     try {
       return await task();
@@ -34,7 +34,7 @@ export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = mono
     const ahead = limit.activeCount + limit.pendingCount;
     const wait = (Math.max(0, ahead - width + 1) * average) / width;
     if (wait > maxWait) throw busyError(wait);
-    return limit(() => timed(task));
+    return limit(() => runTimed(task));
   };
   return Object.assign(enqueue, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
 };

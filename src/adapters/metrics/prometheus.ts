@@ -103,7 +103,6 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
   for (const rows of TASKS) rounds.setToCurrentTime({ rows });
   return {
-    /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),

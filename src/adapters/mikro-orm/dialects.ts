@@ -45,7 +45,7 @@ export const errorTranslator =
     }
   };
 
-/** in_failed_sql_transaction: an earlier statement of the transaction has failed, and was counted as the failure. */
+/** The SQLSTATE in_failed_sql_transaction: an earlier statement of the transaction has failed, and was counted as the failure. */
 const IN_FAILED_TRANSACTION = '25P02';
 
 const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppError => {

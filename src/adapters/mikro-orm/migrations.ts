@@ -47,11 +47,11 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 export const columnTypesOf = ({ integer, text, indexedText, collation }: SqlTypes): ColumnTypes => {
-  const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
+  const withCollation = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
   return {
     integer: sql.raw(integer),
-    text: collated(text),
-    indexedText: indexedText === text ? collated(text) : sql.raw(indexedText),
+    text: withCollation(text),
+    indexedText: indexedText === text ? withCollation(text) : sql.raw(indexedText),
     json: sql.raw(text),
     // SQLite has no type for booleans.
     boolean: sql.raw(integer === 'integer' ? integer : 'boolean'),

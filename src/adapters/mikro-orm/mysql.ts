@@ -139,7 +139,7 @@ const productKind = ({ name, dialect, driver, collation, session }: Product, opt
     `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProductHint(name, error)}`,
 });
 
-/** ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
+/** A server of the other product lacks a variable or a collation: ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
 const OTHER_PRODUCT_ERRORS: readonly unknown[] = [1193, 1273];
 const otherProductHint = (name: Product['name'], error: unknown): string => {
   if (!OTHER_PRODUCT_ERRORS.includes(memberOf(error, 'errno'))) return '';

@@ -115,7 +115,7 @@ const REPLACEMENT_INTERVAL_MS = 1_000;
 /** Connections that were opened up to the time `until` are closed when they are released, or before they are used again. */
 type Replacement = { until: number };
 
-/** read_only_sql_transaction */
+/** The SQLSTATE read_only_sql_transaction. */
 const READ_ONLY = '25006';
 
 const pooledConnection = async (
@@ -178,7 +178,7 @@ const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((an
     onLimit();
     timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME_MS);
   };
-  const answered = () => {
+  const onAnswer = () => {
     unanswered -= 1;
     if (unanswered === 0) clearTimeout(timer);
     else if (!isCancelled) timer?.refresh();
@@ -186,7 +186,7 @@ const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((an
   return (answer) => {
     unanswered += 1;
     if (unanswered === 1) timer = setTimeout(cancel, limit);
-    answer.then(answered, answered);
+    answer.then(onAnswer, onAnswer);
   };
 };
 

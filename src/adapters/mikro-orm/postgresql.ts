@@ -136,7 +136,7 @@ const databaseName = (url: string): string => {
 };
 
 const openProblem = (error: unknown): string => {
-  // invalid_schema_name
+  // The SQLSTATE invalid_schema_name.
   if (memberOf(error, 'code') === '3F000') return 'no schema of the search_path exists';
   // `pg` reads the files of certificates when it connects.
   if (memberOf(error, 'syscall') === 'open')

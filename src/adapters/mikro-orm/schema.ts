@@ -144,7 +144,7 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
       await record(migration.name).catch(ignoreErrors(1062));
     }
     for (const statement of schema) {
-      const [, table = ''] = OF_TABLE.exec(statement) ?? [];
+      const [, table = ''] = TABLE_IN_STATEMENT.exec(statement) ?? [];
       if (pending.includes(table)) await send(statement);
     }
   });
@@ -157,8 +157,7 @@ const ignoreErrors =
     if (!numbers.includes(memberOf(error, 'errno'))) throw error;
   };
 
-/** Matches the name of the table in a statement of the schema. */
-const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;
+const TABLE_IN_STATEMENT = /(?:table|on)(?: if not exists)? [`"](\w+)/;
 
 /** Whether an error says that a column or a table is missing: by PostgreSQL's SQLSTATE, the number of MySQL and MariaDB, or SQLite's text. */
 const isMissing = (error: unknown): boolean =>
@@ -206,9 +205,9 @@ const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
 /** @throws SchemaError if the database already has a table with the name of a declared table */
 const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const declared = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
-  const taken = found.find(({ name, isHere }) => isHere && declared.has(name));
-  if (taken === undefined) return;
+  const takenTable = found.find(({ name, isHere }) => isHere && declared.has(name));
+  if (takenTable === undefined) return;
   throw new SchemaError(
-    `The database has a table ${taken.name} already, which is not Tandem's. Set DATABASE_TABLE_PREFIX, for example to auth_, or let DATABASE_URL name an empty schema or database.`,
+    `The database has a table ${takenTable.name} already, which is not Tandem's. Set DATABASE_TABLE_PREFIX, for example to auth_, or let DATABASE_URL name an empty schema or database.`,
   );
 };

@@ -181,10 +181,10 @@ const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined =
   const key = keyOf(table, row, rows.tables);
   const isSame = (columns: readonly string[], other: Row) =>
     columns.every((column) => row[column] !== null && other[column] === row[column]);
-  const taken = Object.entries(unique).find(([, columns]) =>
+  const takenIndex = Object.entries(unique).find(([, columns]) =>
     rows.all(table).some((other) => isSame(columns, other) && keyOf(table, other, rows.tables) !== key),
   );
-  return taken && violation(taken[0]);
+  return takenIndex && violation(takenIndex[0]);
 };
 
 const matchesQuery = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>

@@ -1,7 +1,7 @@
 import type { OwnRecords, Records } from '../../application/storage/records.ts';
 import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 
-/** A table of the application. In a violation, its index is named `app_<table>_<index>`. */
+/** A table of the application. Errors name its indexes `app_<table>_<index>`. */
 export type OwnTable = Omit<AnyTable, 'name'>;
 export type OwnTables = Readonly<Record<string, OwnTable>>;
 
@@ -31,10 +31,10 @@ export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES =
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
     const ownIndexes = (given: OwnTable['indexes'] = {}) =>
       Object.fromEntries(Object.entries(given).map(([index, columns]) => [addPrefix(`${name}_${index}`), columns]));
-    const declared = { ...table, name: addPrefix(name), unique: ownIndexes(unique), indexes: ownIndexes(indexes) };
-    const problem = problemsOf(declared, prefix).find(([isWrong]) => isWrong);
+    const ownTable = { ...table, name: addPrefix(name), unique: ownIndexes(unique), indexes: ownIndexes(indexes) };
+    const problem = problemsOf(ownTable, prefix).find(([isWrong]) => isWrong);
     if (problem !== undefined) throw new Error(`tables: ${name} ${problem[1]}`);
-    return [declared.name, declared] as const;
+    return [ownTable.name, ownTable] as const;
   });
   return { ...TABLES, ...Object.fromEntries(added) };
 };

@@ -121,23 +121,24 @@ export const sessionRepositoryOver = (
     },
     /** A refresh does not write `purgeCheckAt`. So of the sessions whose check is due, the refreshed ones get a later check, and the others are removed. */
     async purge(now, limit) {
-      const purged: Row[] = [];
-      for (let round = 0; round < MAX_PURGE_ROUNDS && purged.length < limit; round += 1) {
-        const due = await records.list('sessions', {
+      const purgedRows: Row[] = [];
+      for (let round = 0; round < MAX_PURGE_ROUNDS && purgedRows.length < limit; round += 1) {
+        const dueRows = await records.list('sessions', {
           range: ['purgeCheckAt', '<=', now],
           order: ['purgeCheckAt'],
           limit,
         });
-        const refreshed = due.filter(({ expiresAt, purgeCheckAt }) => expiresAt > purgeCheckAt);
-        for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
+        const refreshedRows = dueRows.filter(({ expiresAt, purgeCheckAt }) => expiresAt > purgeCheckAt);
+        for (const row of refreshedRows)
+          await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
         // The due sessions are listed again, since the later checks have changed their order.
-        if (refreshed.length > 0) continue;
-        const expired = due.slice(0, limit - purged.length);
-        for (const id of usersInOrder(expired)) await users.lock(id);
-        purged.push(...(await records.remove('sessions', expired)));
-        if (due.length < limit) break;
+        if (refreshedRows.length > 0) continue;
+        const expiredRows = dueRows.slice(0, limit - purgedRows.length);
+        for (const id of usersInOrder(expiredRows)) await users.lock(id);
+        purgedRows.push(...(await records.remove('sessions', expiredRows)));
+        if (dueRows.length < limit) break;
       }
-      return purged.map(({ id, userId }) => ({ id, userId }));
+      return purgedRows.map(({ id, userId }) => ({ id, userId }));
     },
   };
 };

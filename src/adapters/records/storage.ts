@@ -161,7 +161,7 @@ const recordsOfRun = (inside: Calls, run: Run): Records => ({
 
 /** Calls fail in the order in which they were made, so that the first error that the work gets is the error of the refused call. */
 const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
-  const earlier = [...run.unanswered];
+  const earlierCalls = [...run.unanswered];
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
     return await run.inTurn(async () => {
@@ -175,7 +175,7 @@ const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Pr
       }
     });
   } catch (error) {
-    await Promise.allSettled(earlier);
+    await Promise.allSettled(earlierCalls);
     run.hasConflict ||= goesOnAfterViolation || error instanceof ConflictError;
     if (error instanceof AppError) run.failure ??= error;
     throw error;
@@ -184,11 +184,11 @@ const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Pr
 
 /** `lock` reads a row only once, unless the unit has changed the row's table since. */
 const withCachedLocks = (inside: Calls): Calls => {
-  const locked = new Map<TableName, Map<string, Promise<unknown>>>();
+  const lockedRows = new Map<TableName, Map<string, Promise<unknown>>>();
   // Removing a user also removes rows of other tables.
   const forget = (table: TableName): void => {
-    if (table === 'users') locked.clear();
-    else locked.delete(table);
+    if (table === 'users') lockedRows.clear();
+    else lockedRows.delete(table);
   };
   const changing = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
     forget(table);
@@ -201,9 +201,9 @@ const withCachedLocks = (inside: Calls): Calls => {
     remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const name = JSON.stringify(key);
-      const rows = (locked.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
+      const rows = (lockedRows.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
       const reading = rows.get(name) ?? inside.lock(table, key);
-      locked.set(table, rows.set(name, reading));
+      lockedRows.set(table, rows.set(name, reading));
       const row = await reading;
       if (row === null) rows.delete(name);
       return structuredClone(row);
@@ -245,13 +245,13 @@ export const storageWithListeners = ({ transactions, ...stores }: Storage, liste
   tell: (listen) => listen(listeners),
   transactions: {
     async run(work) {
-      let waiting: ((listeners: Listeners) => void)[] = [];
+      let waitingCalls: ((listeners: Listeners) => void)[] = [];
       const result = await transactions.run((inside) => {
         // The work may run several times, and only its last run is committed.
-        waiting = [];
-        return work({ ...inside, tell: (listen) => waiting.push(listen) });
+        waitingCalls = [];
+        return work({ ...inside, tell: (listen) => waitingCalls.push(listen) });
       });
-      for (const listen of waiting) listen(listeners);
+      for (const listen of waitingCalls) listen(listeners);
       return result;
     },
   },

@@ -46,8 +46,8 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
     );
     // A full page has all names up to its last one. So both pages together have all names up to the first of their last names.
     const [end] = pages.flatMap((page) => page[limit - 1]?.name ?? []).sort();
-    const complete = pages.flat().filter(({ name }) => end === undefined || name <= end);
-    const withoutDuplicates = complete.filter(({ row, name }) => name === listedName(row, text));
+    const completePart = pages.flat().filter(({ name }) => end === undefined || name <= end);
+    const withoutDuplicates = completePart.filter(({ row, name }) => name === listedName(row, text));
     found.push(...withoutDuplicates.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => toUser(row)));
     if (found.length >= limit || !end?.startsWith(text)) return found.slice(0, limit);
     from = end;

@@ -118,15 +118,15 @@ const writeOncePerTurn = (socket: Redis['stream'] | undefined): void => {
 
 /** Logs why there is no connection, which the errors of commands do not say. During an outage, each reason is logged once at the level `warn`. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
-  let logged = new Set<string>();
+  let loggedReasons = new Set<string>();
   redis.on('ready', () => {
-    logged = new Set();
+    loggedReasons = new Set();
   });
   redis.on('error', (failure: Error) => {
     const error = withoutAddresses(failure);
     const reason = reasonOf(error);
-    logger[logged.has(reason) ? 'debug' : 'warn']({ err: error }, 'the connection to Redis failed');
-    logged.add(reason);
+    logger[loggedReasons.has(reason) ? 'debug' : 'warn']({ err: error }, 'the connection to Redis failed');
+    loggedReasons.add(reason);
   });
 };
 

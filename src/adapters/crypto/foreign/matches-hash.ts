@@ -12,7 +12,7 @@ const byteOrder = (third: number, step: number, rest: readonly number[]): readon
 ];
 const BYTE_ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
-/** The limit of libxcrypt for SHA-crypt, here for phpass as well: the time of their rounds grows with the length of the password. */
+/** The limit of libxcrypt for SHA-crypt, and here for phpass: with both, each round takes longer if the password is longer. */
 const MAX_PASSWORD_BYTES = 512;
 
 /** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the key in the order of bytes in which the hash has it; `null` if the password is too long */

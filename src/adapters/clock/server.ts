@@ -6,15 +6,14 @@ export type ServerClock = {
   read(): Promise<void>;
 };
 
-/** @param ask returns the server's time in epoch milliseconds */
-export const serverClock = (ask: () => Promise<number>): ServerClock => {
+export const serverClock = (askTime: () => Promise<number>): ServerClock => {
   /** Milliseconds by which the server's clock is ahead of `performance.now()`; `null` before the first reading. */
   let offset: number | null = null;
   return {
     now: () => Math.floor(offset === null ? Date.now() : offset + performance.now()),
     async read() {
       const before = performance.now();
-      const time = await ask();
+      const time = await askTime();
       const [least, most] = [time - performance.now(), time - before];
       // The true offset is between `least` and `most`. If `offset` is between them as well, it stays: a slow response, whose range is wide, changes nothing.
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);

@@ -35,9 +35,9 @@ const pooledRandom = (): (() => number) => {
   };
 };
 
-/** Crockford's Base32. */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CROCKFORD_BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** A ULID of `time` (epoch milliseconds) with a digest of `text` in place of random numbers: the same arguments give the same id. */
 export const derivedUlid = (time: number, text: string): string =>
-  encodeTime(time) + Array.from(hash('sha256', text, 'buffer').subarray(0, 16), (byte) => ALPHABET[byte % 32]).join('');
+  encodeTime(time) +
+  Array.from(hash('sha256', text, 'buffer').subarray(0, 16), (byte) => CROCKFORD_BASE32[byte % 32]).join('');

@@ -30,7 +30,7 @@ const authenticationClaims = {
   acr: v.picklist(['aal1', 'aal2']),
 };
 
-/** SPEC "Access token (JWT, ES256) claims". The id of the session is a parameter of the header. */
+/** SPEC "Access token (JWT, ES256) claims". */
 export const AccessTokenOfSession = v.pipe(
   v.object({
     payload: v.pipe(
@@ -43,7 +43,7 @@ export const AccessTokenOfSession = v.pipe(
   v.transform(({ payload, protectedHeader: { sid } }) => ({ claims: payload, sessionId: sid })),
 );
 
-/** SPEC "Refresh token (JWT, ES256) claims". The id of the session and the number of the token in it are parameters of the header. */
+/** SPEC "Refresh token (JWT, ES256) claims". */
 export const RefreshTokenOfSession = v.pipe(
   v.object({
     payload: v.strictObject({ ...registeredClaims, tokenType: v.literal('refresh') }),
@@ -52,7 +52,7 @@ export const RefreshTokenOfSession = v.pipe(
   v.transform(({ payload, protectedHeader: { sid, rot } }) => ({ claims: payload, sessionId: sid, rotation: rot })),
 );
 
-/** The header parameters `sid`, the id of a token's session, and `rot`, the number of a refresh token in it. */
+/** The header parameters `sid`, the id of a token's session, and `rot`, the number of a refresh token in its session. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
 /** Characters. Tokens of this service have some 1,000, or up to 4,000 with attributes. Longer texts are not parsed. */

@@ -8,7 +8,6 @@ import { LoggableError } from '../log/redact-error.ts';
 const MAX_WAITING = 1_000;
 /** Milliseconds for one call of the hook. Then the hook is called for the next event. */
 const CALL_TIMEOUT = 10_000;
-/** Milliseconds for the calls for all waiting events when the service stops. */
 const CLOSE_TIMEOUT = 5_000;
 
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */

@@ -19,7 +19,6 @@ type SenderDeps = {
   readonly hookKey: () => Promise<KeyObject | null>;
   readonly allowedNetworks: Networks;
   readonly clock: Clock;
-  /** Ends requests in progress. */
   readonly stop: AbortSignal;
   readonly resolve?: Resolve;
 };

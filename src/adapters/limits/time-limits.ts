@@ -24,7 +24,6 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
   };
 };
 
-/** @param start starts a timer that calls `giveUp`, and returns a function that stops it. */
 const withTimer =
   (start: typeof onResponseTimeout) =>
   <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> => {

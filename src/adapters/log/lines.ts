@@ -7,7 +7,6 @@ export type OutageMessages = { readonly unavailable: string; readonly available:
 export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: OutageMessages) => {
   let isOut = false;
   return {
-    /** @param details further members of the log line */
     failed(error: unknown, details: object = {}): void {
       if (!isOut) logger.warn({ ...details, err: error }, messages.unavailable);
       isOut = true;

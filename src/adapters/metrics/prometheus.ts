@@ -116,20 +116,18 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Task): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => registerGauges(readings, registers),
-    /** @param lost returns how many lines of the log were dropped so far */
-    watchLog: (lost: () => number): void => {
+    watchLog: (countLost: () => number): void => {
       new Counter({
         ...metric('tandem_log_lines_lost_total'),
         collect() {
           this.reset();
-          this.inc(lost());
+          this.inc(countLost());
         },
       });
     },
     /** The metrics of this process as JSON, which `metricsOfWorkers` aggregates. */
     values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
-    /** The metrics in the exposition format of Prometheus. */
     text: (): Promise<string> => registry.metrics(),
   };
 };

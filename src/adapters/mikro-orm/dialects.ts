@@ -30,7 +30,6 @@ export type Failure =
   | { readonly kind: 'violation'; readonly index: string }
   | { readonly kind: 'conflict' | 'busy' | 'other' };
 
-/** A member of any thrown value; `undefined` if there is none. */
 export const memberOf = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 

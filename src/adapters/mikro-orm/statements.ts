@@ -61,7 +61,6 @@ export type Connection = { readonly db: Sql; readonly execute: Execute };
 
 export const connectionOver = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
-/** Sends a statement that is written in SQL. @returns the rows */
 export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
 export type SqlTable = {

@@ -34,7 +34,7 @@ const compare = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, {
   return isRight;
 };
 
-/** A bcrypt hash of this service. It is not read by `readHash`, whose limit of the cost is for imported hashes. */
+/** A bcrypt hash of this service. It may cost more than `readHash` accepts, which limits the cost of imported hashes. */
 const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
 
 const parseHash = (text: string): SlowHash | null => {

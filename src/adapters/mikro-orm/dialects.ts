@@ -57,7 +57,7 @@ const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppErro
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
 };
 
-/** The number of an error of MariaDB or MySQL, since the driver has no names for some errors. */
+/** The number of an error of MariaDB or MySQL, for the `reason`: the driver has no names for some errors. */
 const mysqlNumber = (error: unknown): string => {
   const number = memberOf(error, 'errno');
   return typeof number === 'number' && memberOf(error, 'sqlState') !== undefined ? ` ${number}` : '';
@@ -123,7 +123,7 @@ const beginBy =
     return { begun: Promise.resolve(), execute: (query) => connection.executeQuery(query) };
   };
 
-/** Sends the first reads together with `begin`. A change waits until the transaction has begun: it would be stored even if `begin` failed. */
+/** Sends the first reads together with `begin`. A change waits until the transaction has begun: otherwise it would be stored even if `begin` failed. */
 const beginWithReads =
   (statement: string): Begin =>
   (connection) => {

@@ -97,9 +97,9 @@ const preparedServer = (
     async connect(isLate: () => boolean) {
       for (;;) {
         const driver = await driversConnection(isLate);
-        const prepared = connections.get(driver);
-        if (prepared === undefined) return prepare(driver);
-        if (prepared.openedIn === period) return prepared.connection;
+        const entry = connections.get(driver);
+        if (entry === undefined) return prepare(driver);
+        if (entry.openedIn === period) return entry.connection;
         driver.destroy();
       }
     },

@@ -95,7 +95,9 @@ export const openId = (settings: ProviderSettings): Protocol => ({
       return { email: typeof email === 'string' ? email : null, isEmailVerified };
     });
     // The issuer is that of the ID token, which openid-client has checked: Microsoft's `iss` contains the tenant of the user.
-    const authenticated = typeof claims.auth_time === 'number' ? { authenticatedAt: claims.auth_time * 1000 } : {};
-    return { issuer: claims.iss, subject: claims.sub, ...authenticated, ...address };
+    return {
+      ...{ issuer: claims.iss, subject: claims.sub, ...address },
+      ...(typeof claims.auth_time === 'number' && { authenticatedAt: claims.auth_time * 1000 }),
+    };
   },
 });

@@ -7,7 +7,7 @@ import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
 import { accountData } from '../../../application/accounts/account-data.ts';
 import { identitiesOf } from '../../../application/storage/credentials.ts';
-import { AppError } from '../../../domain/errors/app-error.ts';
+import { AppError, type FieldProblem } from '../../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isProgramName } from '../../../domain/operator.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
@@ -95,8 +95,12 @@ const bodyIn = (act: Act, byPosition: Members, options: Members): Members | unde
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
   if (result.success) return result.output as Members;
-  const problems = fieldProblems(result.issues, 'body').map(({ field, message }) => `${field} ${message}`);
-  throw invalidArguments(`${problems.join('; ').replace(/\.$/, '')}.`);
+  throw invalidMembers(fieldProblems(result.issues, 'body'));
+};
+
+const invalidMembers = (problems: readonly FieldProblem[]) => {
+  const text = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return invalidArguments(`${text.replace(/\.$/, '')}.`);
 };
 
 const objectIn = (text: string): object => {
@@ -209,6 +213,7 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
 const throwCommandError = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
+  if (error.details !== null) throw invalidMembers(error.details);
   const code = CODES[error.code];
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };

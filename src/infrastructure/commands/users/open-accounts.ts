@@ -78,6 +78,7 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
       registration: config.registration,
       mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
       accountPagesUrl: config.accountPagesUrl,
+      resetLinkHandOver: config.resetLinkHandOver,
       hasMail: mailer !== null,
       hasPages: mail !== null || !config.ownAccountPages,
       close: opened.closeAll,

@@ -41,11 +41,13 @@ type PagesDeps = ActDeps & {
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets, providers, reads } = deps;
   const apiRoute = (name: string) => api.find((each) => each.name === `operators-${name}`);
-  const forms = Object.entries<Act>(ACTS).flatMap(([name, { form }]) => {
+  const forms = Object.entries<Act>(ACTS).flatMap(([name, { body, form, mail }]) => {
     const submits = apiRoute(name);
-    return form === undefined || submits === undefined
+    const members = memberNames(body).filter((each) => each !== 'handOver' || deps.resetLinkHandOver === 'on');
+    const canSubmit = deps.hasMail || mail === undefined || members.includes(mail.preventedBy[0]);
+    return form === undefined || submits === undefined || !canSubmit
       ? []
-      : [{ ...form, name, members: memberNames(submits.request.body), route: formRoute(deps, name, form, submits) }];
+      : [{ ...form, name, members, route: formRoute(deps, name, form, submits) }];
   });
   const nameOfDevice = deviceNames();
   const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {

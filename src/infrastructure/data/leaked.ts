@@ -1,13 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { LEAKED_ENTRY_BYTES, LEAKED_FILE_HEAD } from '../../adapters/crypto/known-passwords.ts';
-import { inBatches } from '../batches.ts';
 import { CommandError, fileExistsError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
-const AT_ONCE = 100_000;
 
 /**
  * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. After an error, there is no file.
@@ -22,9 +19,9 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
   try {
     let entries = 0;
     await output.appendFile(LEAKED_FILE_HEAD);
-    for await (const batch of inBatches(entriesOf(from, least), AT_ONCE)) {
-      entries += batch.length;
-      await output.appendFile(Buffer.concat(batch));
+    for await (const some of entriesOf(from, least)) {
+      entries += some.length / LEAKED_ENTRY_BYTES;
+      await output.appendFile(some);
     }
     await output.sync();
     await link(draft, file);
@@ -38,31 +35,41 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
   }
 };
 
+/** The entries of one chunk of the list after the other, since a list has a thousand million lines. */
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
-  let last: Buffer = Buffer.alloc(LEAKED_ENTRY_BYTES);
-  for await (const { place, text } of linesOf(from)) {
-    const { digest, count } = LINE.exec(text)?.groups ?? {};
-    if (digest === undefined) throw invalidList(`${place} is not SHA-1:COUNT`);
-    if (Number(count) < least) continue;
-    const entry = Buffer.from(digest.slice(0, 2 * LEAKED_ENTRY_BYTES), 'hex');
-    if (entry.compare(last) < 0) throw invalidList(`${place} is not in ascending order`);
-    last = entry;
-    yield entry;
+  let last = '';
+  for await (const { path, range, lines, number } of chunksOf(from)) {
+    const entries: string[] = [];
+    for (const [at, line] of lines.entries()) {
+      // This also removes the byte order mark with which some files begin.
+      const text = line.trim();
+      if (text === '') continue;
+      const { digest = '', count } = LINE.exec(range + text)?.groups ?? {};
+      if (digest === '') throw invalidList(`Line ${number + at} of ${path} is not SHA-1:COUNT`);
+      if (Number(count) < least) continue;
+      const entry = digest.slice(0, 2 * LEAKED_ENTRY_BYTES).toUpperCase();
+      if (entry < last) throw invalidList(`Line ${number + at} of ${path} is not in ascending order`);
+      last = entry;
+      entries.push(entry);
+    }
+    yield Buffer.from(entries.join(''), 'hex');
   }
 }
 
-async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; readonly text: string }> {
+/** The whole lines of one chunk of the list after the other. @property number of the first line */
+async function* chunksOf(from: string) {
   const isDirectory = (await stat(from)).isDirectory();
   const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];
   for (const path of paths) {
     const range = isDirectory ? basename(path, extname(path)) : '';
-    let number = 0;
-    for await (const line of createInterface({ input: createReadStream(path) })) {
-      number += 1;
-      // Some files begin with a byte order mark.
-      const text = line.replace(/^\uFEFF/, '').trim();
-      if (text !== '') yield { place: `Line ${number} of ${path}`, text: range + text };
+    let [number, rest] = [1, ''];
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield { path, range, lines, number };
+      number += lines.length;
     }
+    yield { path, range, lines: [rest], number };
   }
 }
 

@@ -15,7 +15,7 @@ const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
  */
 export const makeLeaked = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;
-  const output = await open(draft, 'wx', 0o644);
+  const output = await open(draft, 'wx');
   try {
     let entries = 0;
     await output.appendFile(LEAKED_FILE_HEAD);
@@ -23,6 +23,8 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
       entries += some.length / LEAKED_ENTRY_BYTES;
       await output.appendFile(some);
     }
+    // The umask keeps other files private. This one is for the service, which may run as another user.
+    await output.chmod(0o644);
     await output.sync();
     await link(draft, file);
     return { file, entries, bytes: (entries + 1) * LEAKED_ENTRY_BYTES };

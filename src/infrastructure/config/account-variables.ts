@@ -323,8 +323,7 @@ export const ADMIN_VARIABLES = {
   RESET_LINK_HAND_OVER: {
     format: format.oneOf('on', 'off'),
     default: 'off',
-    meaning:
-      'Whether operators may get a link that sets the password of a user, to hand it over where there is no mail. They could use it themselves.',
+    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could use it.',
   },
   ADMIN_IDENTITY_HEADER: {
     format: headerName,

@@ -26,11 +26,10 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
     // The umask keeps other files private. This one is for the service, which may run as another user.
     await output.chmod(0o644);
     await output.sync();
-    await link(draft, file);
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? fileExistsError(file) : error;
+    });
     return { file, entries, bytes: (entries + 1) * LEAKED_ENTRY_BYTES };
-  } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw isTaken ? fileExistsError(file) : error;
   } finally {
     await output.close();
     await rm(draft, { force: true });
@@ -39,39 +38,30 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
 
 /** The entries of one chunk of the list after the other, since a list has a thousand million lines. */
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
-  let last = '';
-  for await (const { path, range, lines, number } of chunksOf(from)) {
-    const entries: string[] = [];
-    for (const [at, line] of lines.entries()) {
-      // This also removes the byte order mark with which some files begin.
-      const text = line.trim();
-      if (text === '') continue;
-      const { digest = '', count } = LINE.exec(range + text)?.groups ?? {};
-      if (digest === '') throw invalidList(`Line ${number + at} of ${path} is not SHA-1:COUNT`);
-      if (Number(count) < least) continue;
-      const entry = digest.slice(0, 2 * LEAKED_ENTRY_BYTES).toUpperCase();
-      if (entry < last) throw invalidList(`Line ${number + at} of ${path} is not in ascending order`);
-      last = entry;
-      entries.push(entry);
-    }
-    yield Buffer.from(entries.join(''), 'hex');
-  }
-}
-
-/** The whole lines of one chunk of the list after the other. @property number of the first line */
-async function* chunksOf(from: string) {
   const isDirectory = (await stat(from)).isDirectory();
   const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];
+  let last = '';
   for (const path of paths) {
     const range = isDirectory ? basename(path, extname(path)) : '';
-    let [number, rest] = [1, ''];
+    let [number, rest] = [0, ''];
+    const entryOf = (line: string): string => {
+      number += 1;
+      // This also removes the byte order mark with which some files begin.
+      const text = line.trim();
+      const { digest = '', count } = LINE.exec(range + text)?.groups ?? {};
+      if (digest === '' && text !== '') throw invalidList(`Line ${number} of ${path} is not SHA-1:COUNT`);
+      if (digest === '' || Number(count) < least) return '';
+      const entry = digest.slice(0, 2 * LEAKED_ENTRY_BYTES).toUpperCase();
+      if (entry < last) throw invalidList(`Line ${number} of ${path} is not in ascending order`);
+      last = entry;
+      return entry;
+    };
     for await (const chunk of createReadStream(path, 'utf8')) {
       const lines = `${rest}${chunk}`.split('\n');
       rest = lines.pop() ?? '';
-      yield { path, range, lines, number };
-      number += lines.length;
+      yield Buffer.from(lines.map(entryOf).join(''), 'hex');
     }
-    yield { path, range, lines: [rest], number };
+    yield Buffer.from(entryOf(rest), 'hex');
   }
 }
 

@@ -25,8 +25,6 @@ export type FormRow<Name extends string = string> = {
   readonly withoutTarget?: Name;
   /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
-  /** Where a success without a session leads. The user has to open a mail (`mail`), add a second factor (`login`), or log in by a code (`code`). */
-  readonly withoutSession?: { readonly mail: Name; readonly login: Name; readonly code: Name };
   /** Errors that lead to another page. Each other error leads back to the form. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The name of the notice that the next page shows after a success. */
@@ -103,11 +101,14 @@ export const NEW_ACCOUNT = {
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
 
+/** Where a registration without a session leads. The user has to open a mail, to add a second factor, or to log in by a code. */
+export const WITHOUT_SESSION = { mail: 'check-mail', login: 'second-factor', code: 'log-in' } as const;
+
 /** Offers a passkey unless this browser was offered one within a month. */
 export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 
 export const LOGIN_CODE = {
-  ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account'] },
+  ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account', 'username', 'email', 'resumes'] },
   leadsTo: 'code',
   isOffered: ({ pages }: PageFacts): boolean => pages.has('code'),
 } as const;

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { WITHOUT_SESSION } from '../flow/rows.ts';
 import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
 import { authenticates, type Form, formPath, lastUse, PAGES, type PageName, type Step, takesProof } from './flow.ts';
@@ -84,18 +85,18 @@ const afterSuccess = (deps: FormDeps, urls: Locations, posted: Submission) => as
     });
   else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
-  if (step === 'target') resumeForm(deps, urls, ctx, to);
+  if (step === 'target') resumeForm(deps, urls, ctx, to, opened ?? ctx.request.caller);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
   return urls.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
 };
 
 /** After a step-up, the page to which it leads back shows again the form that required it, with what the user has typed. */
-const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''): void => {
+const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const form = ctx.state.form?.get('resumes') ?? '';
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
   if (page === undefined || PAGES[page].forms[form] === undefined) return;
   const typed = refilledTexts(ctx.state.form ?? new Map());
-  states.set(ctx, { page, form, typed, session: ctx.request.caller?.sessionId });
+  states.set(ctx, { page, form, typed, session: caller?.sessionId });
 };
 
 const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => async (ctx: Context, error: AppError) => {
@@ -119,7 +120,7 @@ const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => asyn
   const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
   const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
   if (detour !== null) {
-    const isSent = form.isLocked === undefined || form.fields.some((field) => fields.get(field));
+    const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
     states.set(ctx, {
       // Pages that only lead elsewhere show no notice.
       ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
@@ -149,16 +150,16 @@ const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => asyn
   return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
 };
 
-const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submission, password = ''): Step => {
-  const { leadsTo, withoutSession } = form;
-  if (withoutSession === undefined || response.status !== 202) return leadsTo;
-  if (cookie.writes !== 'waits') return withoutSession.mail;
-  return password === '' ? withoutSession.code : withoutSession.login;
+const stepAfterSuccess = ({ form, submits: { name, response, cookie } }: Submission, password = ''): Step => {
+  if (name !== 'register' || response.status !== 202) return form.leadsTo;
+  if (cookie.writes !== 'waits') return WITHOUT_SESSION.mail;
+  return password === '' ? WITHOUT_SESSION.code : WITHOUT_SESSION.login;
 };
 
-const noticeOf = ({ withoutSession, notice }: Form, step: Step): string | undefined => {
-  if (step === withoutSession?.login) return undefined;
-  return step === withoutSession?.code ? 'registered' : notice;
+const noticeOf = ({ submits, notice }: Form, step: Step): string | undefined => {
+  if (submits !== 'register') return notice;
+  if (step === WITHOUT_SESSION.login) return undefined;
+  return step === WITHOUT_SESSION.code ? 'registered' : notice;
 };
 
 /** The field at which the page shows a problem. It shows a problem of the whole body at the first field. */

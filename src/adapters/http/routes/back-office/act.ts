@@ -105,6 +105,9 @@ export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInpu
 export const invalidMember = (field: string, message: string) =>
   validationFailure([{ field, code: 'invalid_value', message }]);
 
+export const problemsOf = ({ message, details }: AppError): readonly string[] =>
+  details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
+
 /** Without this check, an operator could make a user an operator, or take over the account of an operator. @throws AppError 403 */
 const assertNotAboutOperator = async (
   { at, mayConcernOperators }: Act,

@@ -13,7 +13,7 @@ import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, actorOf, originOfOperator, performAct } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, performAct, problemsOf } from './act.ts';
 import { ACTS } from './acts.ts';
 
 const NONE: readonly string[] = [];
@@ -166,7 +166,8 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     },
     handler: async (input, ctx) => {
       const word = confirm === USERNAME ? (await existingUser(deps, ctx.params.id)).username : confirm;
-      if (word !== undefined && ctx.state.form?.get('confirm') !== word) throw notConfirmed(word);
+      if (word !== undefined && ctx.state.form?.get('confirm') !== word)
+        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
       return submits.handler(input, ctx);
     },
     errorLocation: async (ctx, error) => {
@@ -177,12 +178,6 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     },
   };
 };
-
-const notConfirmed = (word: string) =>
-  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
-
-const problemsOf = ({ message, details }: AppError): readonly string[] =>
-  details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
 /** The outcome of a form; `null` if the form was not sent by this operator within the last minute. */
 const outcomeOf = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {

@@ -1,10 +1,8 @@
-import { WITHOUT_SESSION } from '../../../src/adapters/http/flow/rows.ts';
 import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/flow.ts';
 
 /** The pages to which a form leads, each with the result that leads there. Its own page is left out. */
 const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
-  const { submits, requiredField, leadsTo, withoutTarget, showsOnce, onError = {} } = form;
-  const withoutSession = submits === 'register' ? WITHOUT_SESSION : null;
+  const { requiredField, leadsTo, withoutTarget, showsOnce, withoutSession, onError = {} } = form;
   const steps: (readonly [string | undefined, string])[] = [
     [leadsTo, name],
     [withoutTarget, `${name}, if for nothing else`],

@@ -7,6 +7,7 @@ import {
   type PageTable,
   PROVIDER,
   RECOVERY_CODES,
+  WITHOUT_SESSION,
 } from './rows.ts';
 
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
@@ -83,6 +84,7 @@ export const LOGIN = {
       register: {
         ...{ submits: 'register', fields: ['username', 'email', 'password'], notice: 'mailed' },
         leadsTo: 'target',
+        withoutSession: WITHOUT_SESSION,
         keptFields: ['username', 'email'],
         requirements: NEW_ACCOUNT,
         isOffered: mayRegister,

@@ -3,6 +3,8 @@ import type { PageFacts } from '../forms/page-facts.ts';
 
 export type Requirement = 'required' | 'optional' | 'left-out' | 'typed';
 
+export const WITHOUT_SESSION = { mail: 'check-mail', login: 'second-factor', code: 'log-in' } as const;
+
 /** A form of a page. An absent member means no, unless its comment has a default. @template Name the names of the pages */
 export type FormRow<Name extends string = string> = {
   /** The name of the route that the form submits to. */
@@ -25,6 +27,8 @@ export type FormRow<Name extends string = string> = {
   readonly withoutTarget?: Name;
   /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
+  /** Where a success without a session leads. The user has to open a mail (`mail`), add a second factor (`login`), or log in by a code (`code`). */
+  readonly withoutSession?: typeof WITHOUT_SESSION;
   /** Errors that lead to another page. Each other error leads back to the form. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The name of the notice that the next page shows after a success. */
@@ -100,9 +104,6 @@ export const NEW_ACCOUNT = {
   username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
-
-/** Where a registration without a session leads. The user has to open a mail, to add a second factor, or to log in by a code. */
-export const WITHOUT_SESSION = { mail: 'check-mail', login: 'second-factor', code: 'log-in' } as const;
 
 /** Offers a passkey unless this browser was offered one within a month. */
 export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;

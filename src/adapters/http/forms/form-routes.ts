@@ -2,7 +2,6 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { WITHOUT_SESSION } from '../flow/rows.ts';
 import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
 import { authenticates, type Form, formPath, lastUse, PAGES, type PageName, type Step, takesProof } from './flow.ts';
@@ -81,7 +80,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, posted: Submission) => as
         payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
       }),
       ...(notice !== undefined && { notice }),
-      typed: refilledTexts(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
+      typed: refilledTexts(new Map([...(ctx.state.form ?? [])].filter(([name]) => form.keptFields?.includes(name)))),
     });
   else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
@@ -150,16 +149,16 @@ const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => asyn
   return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
 };
 
-const stepAfterSuccess = ({ form, submits: { name, response, cookie } }: Submission, password = ''): Step => {
-  if (name !== 'register' || response.status !== 202) return form.leadsTo;
-  if (cookie.writes !== 'waits') return WITHOUT_SESSION.mail;
-  return password === '' ? WITHOUT_SESSION.code : WITHOUT_SESSION.login;
+const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submission, password = ''): Step => {
+  const { leadsTo, withoutSession } = form;
+  if (withoutSession === undefined || response.status !== 202) return leadsTo;
+  if (cookie.writes !== 'waits') return withoutSession.mail;
+  return password === '' ? withoutSession.code : withoutSession.login;
 };
 
-const noticeOf = ({ submits, notice }: Form, step: Step): string | undefined => {
-  if (submits !== 'register') return notice;
-  if (step === WITHOUT_SESSION.login) return undefined;
-  return step === WITHOUT_SESSION.code ? 'registered' : notice;
+const noticeOf = ({ withoutSession, notice }: Form, step: Step): string | undefined => {
+  if (step === withoutSession?.login) return undefined;
+  return step === withoutSession?.code ? 'registered' : notice;
 };
 
 /** The field at which the page shows a problem. It shows a problem of the whole body at the first field. */

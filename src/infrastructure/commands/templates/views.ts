@@ -1,4 +1,3 @@
-import { WITHOUT_SESSION } from '../../../adapters/http/flow/rows.ts';
 import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
 import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
 import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
@@ -73,11 +72,11 @@ type FormOutcome = { readonly page: PageName; readonly title: string; readonly s
 
 /** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
-  const { submits, leadsTo, withoutTarget, notice, showsOnce, fields, keptFields = [] } = form;
+  const { leadsTo, withoutTarget, withoutSession, notice, showsOnce, fields, keptFields = [] } = form;
   const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
   const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
   const typed = Object.fromEntries(keptFields.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
-  const steps = [leadsTo, withoutTarget, submits === 'register' ? WITHOUT_SESSION.mail : undefined].filter(
+  const steps = [leadsTo, withoutTarget, withoutSession?.mail].filter(
     (step) => step !== undefined && step !== 'target',
   );
   return [

@@ -71,11 +71,10 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
     const { mailer = mail } = overrides;
     return {
       ...stored.storage,
-      clock,
       ids: overrides.ids ?? ulidGenerator(clock),
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
-      ...{ registration, accountPagesUrl, resetLinkHandOver },
+      ...{ clock, registration, accountPagesUrl, resetLinkHandOver },
       mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
       hasMail: mailer !== null,
       close: opened.closeAll,

@@ -16,7 +16,7 @@ import { storeEvents } from '../support/stored-events.ts';
 const directory = temporaryDirectory();
 
 it('what npm run users changes beside the service is in its audit log, once', async () => {
-  const env = { DATA_DIR: join(directory.path, 'walk'), BCRYPT_COST: '4' };
+  const env = { DATA_DIR: join(directory.path, 'walk'), BCRYPT_COST: '4', RESET_LINK_HAND_OVER: 'on' };
   const ada = aPerson();
   const service = await runService(env);
   await documentedHttp(service.url).post('/auth/register').send(ada).expect(201);

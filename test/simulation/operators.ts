@@ -17,7 +17,8 @@ const ALL = [...(Object.keys(ACTS) as Name[]), 'disable-user', 'set-email', 'inv
 
 const act = async (name: Name, given: { readonly [member: string]: unknown; body?: object }) => {
   const instance = instances.find(({ line }) => !line.isDead);
-  const deps = { ...instance?.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
+  const settings = { hasMail: true, accountPagesUrl: `${BASE}/auth/link`, resetLinkHandOver: 'on' };
+  const deps = { ...instance?.service.deps, ...settings };
   const done = instance && performAct(ACTS[name], deps as never, { body: {}, query: undefined, ...given }, NO_ORIGIN);
   const outcome = done?.catch(({ code }) => ({ code }));
   return Object(await Promise.race([outcome ?? { code: 'none is up' }, kernel.sleep(MINUTE)]));

@@ -67,6 +67,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['ADMIN_PORT', '9470', { admin: { host: '127.0.0.1', port: 9_470, url: 'http://127.0.0.1:9470', proxy: null } }],
   ['ADMIN_HOST', '::', { admin: null }],
   ['ADMIN_URL', 'https://office.example.com/a/', { admin: null }],
+  ['RESET_LINK_HAND_OVER', 'on', { resetLinkHandOver: 'on' }],
   [
     'ADMIN_USERS',
     'roles:operator, team:a.b=users:read',
@@ -217,6 +218,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     ].map((keys) => JSON.stringify(keys)),
   ].join('|'),
   ADMIN_USERS: 'roles|roles:|:operator|roles:a b|roles:a=users:write|roles:a=b|roles:a,|1:a',
+  RESET_LINK_HAND_OVER: 'true|On|mailed',
   ADMIN_IDENTITY_HEADER: 'a b|a:|Cookie|Authorization|Tandem-Proxy-Secret',
   ADMIN_PROXY_SECRET: `short|${'a'.repeat(31)}|${'a'.repeat(257)}|${'a b'.repeat(20)}`,
   METRICS: 'on|0|65536|localhost|db.example:9464|:9464|3000|::1:9464|[::1:9464|[::1]9464',

@@ -56,8 +56,7 @@ export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => 
 
 /** Interpolation search: SHA-1 spreads the entries evenly, so three reads find an entry among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
-  let [low, high] = [0, count];
-  let [least, most] = [0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
+  let [low, high, least, most] = [0, count, 0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
   while (low < high) {
     const expected = low + Math.floor(((wanted - least) / (most - least)) * (high - low));
     const from = Math.max(low, Math.min(expected - ENTRIES_PER_READ / 2, high - ENTRIES_PER_READ));

@@ -94,8 +94,8 @@ export type IssuedAccess = {
 };
 export type TokenPair = IssuedAccess & { readonly refreshToken: string };
 
-type TokenSession = Pick<Session, 'id' | 'deviceKey'> & Authenticated;
-type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
+type TokenSession = Pick<Session, 'id' | 'deviceKey' | 'expiresAt'> & Authenticated;
+type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt'>;
 
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
@@ -129,11 +129,11 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/** @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** The token expires with its session at the latest. @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
-  { tokens, ids, jwtAccessExpiresIn: lifetime, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
+  { tokens, ids, jwtAccessExpiresIn, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: ClaimedUser | null,
-  session: Pick<Session, 'id'> & Authenticated,
+  session: Pick<Session, 'id' | 'expiresAt'> & Authenticated,
   now: number,
   hookClaims: HookClaims,
   cnf?: AccessClaims['cnf'],
@@ -141,6 +141,7 @@ export const issueAccessToken = async (
   if (!mayHaveTokens(user) || hookClaims === null) throw refusedTokens();
   const claimedUser = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
   const authenticated = jwtAuthenticationClaims ? session : null;
+  const lifetime = Math.min(jwtAccessExpiresIn, session.expiresAt - now);
   const claims = accessClaims({ user: claimedUser, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({
     claims: { ...claims, ...(jwtSessionClaim && { sid: session.id }), ...(cnf && { cnf }) },

@@ -32,7 +32,7 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
 /** The Koa application of the back office (ADR 0031): the stages of the service, over routes for programs and pages for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
-  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'shownSettings'>,
+  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'resetLinkHandOver' | 'shownSettings'>,
   http: HttpDeps,
 ) => {
   const { baseUrl, officeLink } = deps;

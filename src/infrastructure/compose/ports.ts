@@ -162,9 +162,8 @@ const openLeakedPasswords = async (
 ): Promise<PasswordRules['isLeakedPassword']> => {
   if (file === null && url === null) return null;
   const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsInFile(file);
-  const isRefusal = (isLeaked: boolean) => isLeaked;
-  const options = { name: 'leaked-passwords', timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal } as const;
-  const lookUp = limitedHook(options, observe);
+  const options = { timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal: Boolean };
+  const lookUp = limitedHook({ name: 'leaked-passwords', ...options }, observe);
   const outage = outageLog(logger, LOOK_UP);
   return async (password) => {
     try {

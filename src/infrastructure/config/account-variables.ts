@@ -320,6 +320,11 @@ export const ADMIN_VARIABLES = {
     meaning:
       'The users who may log in to the pages of the back office, by attributes: roles:operator are those whose attribute roles is operator, or a list with it; roles:support=users:read may only look. Separate several with commas.',
   },
+  RESET_LINK_HAND_OVER: {
+    format: format.oneOf('on', 'off'),
+    default: 'off',
+    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could use it.',
+  },
   ADMIN_IDENTITY_HEADER: {
     format: headerName,
     meaning:

@@ -80,7 +80,7 @@ export const settingsOf = (env: Values) => {
     ...pick(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
     ...pick(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
     ...pick(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
-    ...pick(env, 'WEBHOOK_ALLOWED_NETWORKS', 'CLEAR_SITE_DATA'),
+    ...pick(env, 'WEBHOOK_ALLOWED_NETWORKS', 'CLEAR_SITE_DATA', 'RESET_LINK_HAND_OVER'),
     /** Without a trailing slash. */
     baseUrl,
     /** Serialized origins (RFC 6454 §6.2) of websites, apps and extensions. */

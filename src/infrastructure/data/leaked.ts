@@ -1,13 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { LEAKED_ENTRY_BYTES, LEAKED_FILE_HEAD } from '../../adapters/crypto/known-passwords.ts';
-import { inBatches } from '../batches.ts';
 import { CommandError, fileExistsError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
-const AT_ONCE = 100_000;
 
 /**
  * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. After an error, there is no file.
@@ -18,51 +15,53 @@ const AT_ONCE = 100_000;
  */
 export const makeLeaked = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;
-  const output = await open(draft, 'wx', 0o644);
+  const output = await open(draft, 'wx');
   try {
     let entries = 0;
     await output.appendFile(LEAKED_FILE_HEAD);
-    for await (const batch of inBatches(entriesOf(from, least), AT_ONCE)) {
-      entries += batch.length;
-      await output.appendFile(Buffer.concat(batch));
+    for await (const some of entriesOf(from, least)) {
+      entries += some.length / LEAKED_ENTRY_BYTES;
+      await output.appendFile(some);
     }
+    // The umask keeps other files private. This one is for the service, which may run as another user.
+    await output.chmod(0o644);
     await output.sync();
-    await link(draft, file);
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? fileExistsError(file) : error;
+    });
     return { file, entries, bytes: (entries + 1) * LEAKED_ENTRY_BYTES };
-  } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw isTaken ? fileExistsError(file) : error;
   } finally {
     await output.close();
     await rm(draft, { force: true });
   }
 };
 
+/** The entries of one chunk of the list after the other, since a list has a thousand million lines. */
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
-  let last: Buffer = Buffer.alloc(LEAKED_ENTRY_BYTES);
-  for await (const { place, text } of linesOf(from)) {
-    const { digest, count } = LINE.exec(text)?.groups ?? {};
-    if (digest === undefined) throw invalidList(`${place} is not SHA-1:COUNT`);
-    if (Number(count) < least) continue;
-    const entry = Buffer.from(digest.slice(0, 2 * LEAKED_ENTRY_BYTES), 'hex');
-    if (entry.compare(last) < 0) throw invalidList(`${place} is not in ascending order`);
-    last = entry;
-    yield entry;
-  }
-}
-
-async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; readonly text: string }> {
   const isDirectory = (await stat(from)).isDirectory();
   const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];
+  let last = '';
   for (const path of paths) {
     const range = isDirectory ? basename(path, extname(path)) : '';
-    let number = 0;
-    for await (const line of createInterface({ input: createReadStream(path) })) {
+    let [number, rest] = [0, ''];
+    const entryOf = (line: string): string => {
       number += 1;
-      // Some files begin with a byte order mark.
-      const text = line.replace(/^\uFEFF/, '').trim();
-      if (text !== '') yield { place: `Line ${number} of ${path}`, text: range + text };
+      // This also removes the byte order mark with which some files begin.
+      const text = line.trim();
+      const { digest = '', count } = LINE.exec(range + text)?.groups ?? {};
+      if (digest === '' && text !== '') throw invalidList(`Line ${number} of ${path} is not SHA-1:COUNT`);
+      if (digest === '' || Number(count) < least) return '';
+      const entry = digest.slice(0, 2 * LEAKED_ENTRY_BYTES).toUpperCase();
+      if (entry < last) throw invalidList(`Line ${number} of ${path} is not in ascending order`);
+      last = entry;
+      return entry;
+    };
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield Buffer.from(lines.map(entryOf).join(''), 'hex');
     }
+    yield Buffer.from(entryOf(rest), 'hex');
   }
 }
 

@@ -84,6 +84,20 @@ describe('a session', () => {
     await app.endOtherSessions({ userId: key.userId, sessionId: key.id, presented: [refreshToken] });
     expect(await app.sessions.listByUser(key.userId, app.clock.now())).toMatchObject([{ expiresAt }]);
   });
+
+  it.each([
+    ['its greatest age', { sessionMaxLifetime: DAY }],
+    ['the lifetime of its refresh token', { jwtRefreshExpiresIn: DAY }],
+  ])('gives access tokens that expire with it, after %s', async (_end, settings) => {
+    const { app, accessToken, refreshToken, session, step, tokenOf } = await setUp(settings);
+    const lifetimeOf = async (text: string) => (await tokenOf(text)).claims.exp * 1000 - app.clock.now();
+    expect(await lifetimeOf(accessToken)).toBe(15 * MINUTE);
+    app.clock.advance(DAY - 5 * MINUTE);
+    expect(await lifetimeOf((await step()).accessToken)).toBe(5 * MINUTE);
+    const refreshed = await app.refresh([refreshToken]);
+    const end = (await session()).expiresAt - app.clock.now();
+    expect(await lifetimeOf(refreshed.accessToken)).toBe(Math.min(end, 15 * MINUTE));
+  });
 });
 
 it('claims about the authentication are in access tokens only if they are configured', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
+import { linksOf } from '../../../src/application/storage/credentials.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
@@ -127,6 +128,17 @@ describe('a program of an operator', () => {
     await unsent('post', 'reset-link', 'handOver');
     const handedOver = await ask(silent, 'post', `/users/${data.id}/reset-link`, { handOver: true });
     expect(handedOver.body.data).toEqual(HANDED_OVER);
+  });
+
+  it('gets no link by default', async () => {
+    const usual = await start({ ...WITH_OFFICE, RESET_LINK_HAND_OVER: '' }, { mailer: memoryMailer() });
+    const { user } = await signUp(usual);
+    const refused = await ask(usual, 'post', `/users/${user.id}/reset-link`, { handOver: true });
+    const details = [{ field: 'handOver', code: 'invalid_value', message: 'needs RESET_LINK_HAND_OVER=on' }];
+    expect([refused.status, refused.body.details]).toEqual([400, details]);
+    expect(await linksOf(usual.ports.records, user.id, usual.ports.clock.now())).toEqual([]);
+    const mailed = await ask(usual, 'post', `/users/${user.id}/reset-link`, { handOver: false });
+    expect(mailed.body.data).toEqual({ url: null, expiresAt: null });
   });
 
   it('invites an address, and takes that back', async () => {

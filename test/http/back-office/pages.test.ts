@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listInvitations } from '../../../src/application/storage/credentials.ts';
-import { aDelivery, aWebhook } from '../../support/builders.ts';
+import { aDelivery, aUser, aWebhook } from '../../support/builders.ts';
 import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
@@ -113,6 +113,18 @@ describe('the pages of the back office', () => {
     expect(await listInvitations(service.ports.records, Date.now(), 10)).toMatchObject([
       { email: 'invited@example.org' },
     ]);
+  });
+
+  it.each([
+    ['on', null, true, true],
+    ['off', memoryMailer(), true, false],
+    ['off', null, false, false],
+  ])('offer what is possible with RESET_LINK_HAND_OVER=%s, by the mailer %j', async (value, mailer, form, choice) => {
+    const { office, ports } = await start({ ...BEHIND_PROXY, RESET_LINK_HAND_OVER: value }, { mailer });
+    const user = aUser();
+    await ports.users.add(user);
+    const { text } = await office.get(`/office/users/${user.id}`).set({ Accept: 'text/html', ...PROXY });
+    expect([text.includes(`/${user.id}/reset-link"`), text.includes('name="handOver"')]).toEqual([form, choice]);
   });
 
   it('create, find and delete a user, who has to be confirmed', async () => {

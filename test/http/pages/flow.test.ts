@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { WITHOUT_SESSION } from '../../../src/adapters/http/flow/rows.ts';
 import { formPath, PAGES, type Page, type PageName, takesProof } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
@@ -23,7 +24,7 @@ import {
   type Visitor,
   visitorOf,
 } from '../../support/http/page-visitor.ts';
-import { aPerson } from '../../support/http/service.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../../support/oidc/provider.ts';
@@ -93,6 +94,12 @@ const sentAgain = async (page: 'forgot' | 'verify') => {
   await visitor.submit(`${page}.${page}`, { email });
   await visitor.follow();
   return sending(visitor, `check-mail.${page}`);
+};
+
+/** Somebody who registers by an invitation. */
+const invited = async (on: TestService, typed = {}) => {
+  const person = { ...(await invitedPerson(on)), ...typed };
+  return sending(await at('/auth/link/invitation', on), 'invitation.invitation', person);
 };
 
 /** The options that a page has for a passkey. */
@@ -336,10 +343,9 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'password-reset.password-reset': linkResults('password-reset', { newPassword: 'staple horse battery' }),
   'email-verification.email-verification': linkResults('email-verification'),
   'invitation.invitation': {
-    success: async () => {
-      const person = await invitedPerson(service);
-      return sending(await at('/auth/link/invitation'), 'invitation.invitation', person);
-    },
+    success: () => invited(service),
+    login: () => invited(strict),
+    code: () => invited(nameless, { password: '' }),
   },
   'not-me.not-me': linkResults('not-me'),
   'email-change.email-change': linkResults('email-change'),
@@ -526,7 +532,7 @@ type Named = (typeof EVERY_FORM)[number];
 /** The page that a result leads to, as the table has it. */
 const stepOf = ({ page, form }: Named, of: string): PageName => {
   if (of in CATALOG) return form.onError?.[of as ErrorCode] ?? page;
-  if (of === 'mail' || of === 'login' || of === 'code') return form.withoutSession?.[of] ?? expect.unreachable();
+  if (of in WITHOUT_SESSION) return WITHOUT_SESSION[of as keyof typeof WITHOUT_SESSION];
   if (of !== 'success') return form.showsOnce?.on ?? expect.unreachable();
   if (form.leadsTo !== 'target') return form.leadsTo;
   return form.withoutTarget ?? 'account';
@@ -575,7 +581,8 @@ describe('each result of a form', () => {
   it('is here: of every form, with each way that the table has', () => {
     expect(Object.keys(RESULTS).toSorted()).toEqual(EVERY_FORM.map(({ key }) => key).toSorted());
     for (const { key, form } of EVERY_FORM) {
-      const ways = [form.showsOnce?.member ?? 'success', ...Object.keys({ ...form.onError, ...form.withoutSession })];
+      const others = form.withoutSession === undefined ? [] : ['login', 'code'];
+      const ways = [form.showsOnce?.member ?? 'success', ...Object.keys(form.onError ?? {}), ...others];
       expect(Object.keys(RESULTS[key] ?? {}), key).toEqual(expect.arrayContaining(ways));
     }
   });
@@ -714,8 +721,8 @@ describe('each page', () => {
 
   it('is led to by names of pages that there are, with notices that there are', () => {
     for (const { key, form } of EVERY_FORM) {
-      const { leadsTo, withoutTarget, showsOnce, withoutSession, onError, notice } = form;
-      const named = [leadsTo, withoutTarget, showsOnce?.on, ...Object.values({ ...withoutSession, ...onError })].filter(
+      const { leadsTo, withoutTarget, showsOnce, onError, notice } = form;
+      const named = [leadsTo, withoutTarget, showsOnce?.on, ...Object.values(onError ?? {})].filter(
         (step) => step !== undefined,
       );
       expect([...PAGE_NAMES, 'target'], key).toEqual(expect.arrayContaining(named));

@@ -7,6 +7,7 @@ import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
+import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
@@ -121,6 +122,15 @@ describe('a form that the visitor has to send again', () => {
     expect(unescaped((await member.follow()).text)).toContain(notices['not-sent']);
     await member.submit('step-up.step-up', { password: member.person.password });
     expect((await member.follow()).text).toContain('data-form="factors.start-app"');
+  });
+
+  it('says nothing where there is nothing to save', async () => {
+    const on = await start({ APP_LINKS: APP_LINK }, () => ({ clock }));
+    const member = await registeredVisitor(on);
+    expect((await member.open(pathOfPage('app', anApp().to))).status).toBe(200);
+    clock.advance(16 * MINUTE);
+    expect(locationIn(await member.submit('app.app'))).toContain(PAGES['step-up'].path);
+    expect(unescaped((await member.follow()).text)).not.toContain(notices['not-sent']);
   });
 
   it('does not go round in circles in a browser that keeps no cookies', async () => {

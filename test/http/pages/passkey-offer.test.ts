@@ -84,6 +84,19 @@ describe('the offer of a passkey', () => {
     expect((await visitor.follow()).text).toContain('data-form="new-passkey.new-passkey"');
   });
 
+  it('comes after the second factor that an invited user has to add first', async () => {
+    const strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
+    const visitor = visitorOf(strict);
+    await visitor.open('/auth/link/invitation');
+    const answer = await visitor.submit('invitation.invitation', { ...(await invitedPerson(strict)), to: OFFER });
+    expect(locationIn(answer)).toBe(pathOfPage('second-factor', OFFER));
+    await visitor.follow();
+    const secret = await startApp(visitor, 'second-factor.start-app');
+    await visitor.submit('second-factor.second-factor', { code: codeAt(secret, clock.now()) });
+    expect(unescaped((await visitor.follow()).text)).toContain(`href="${OFFER}`);
+    expect((await visitor.open(OFFER)).text).toContain('data-form="new-passkey.new-passkey"');
+  });
+
   it('is shown once in this browser, unless a registration needs no password', async () => {
     const { answer, ...visitor } = await loggedIn(await registeredVisitor(service), OFFER);
     expect(locationIn(answer)).toBe(OFFER);

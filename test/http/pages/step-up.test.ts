@@ -4,11 +4,13 @@ import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
+import { mailedCode } from '../../support/http/account.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { startApp } from '../../support/http/page-factors.ts';
 import { locationIn, pathOfPage, registeredVisitor } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -85,6 +87,29 @@ describe('who has an app and has not shown it lately', () => {
     expect(member.shown('account.email')[0]?.fields).toMatchObject({ email, password: '' });
     await member.submit('account.email', typed);
     expect(await arrive()).toContain(notices.email);
+  });
+
+  it('finds what was typed again after a code by mail, also if the first one was wrong', async () => {
+    const mailer = memoryMailer();
+    const byMail = await start({ LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
+    const { person, ...member } = await registeredVisitor(byMail);
+    await member.open('/auth/account');
+    clock.advance(6 * MINUTE);
+    const { username } = aPerson();
+    await member.submit('account.username', { username });
+    await member.follow();
+    await member.submit('step-up.mail-code');
+    await member.follow();
+    await member.submit('code.again');
+    await member.follow();
+    const code = await mailedCode(byMail, mailer, person.email);
+    for (const typed of [code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`), code]) {
+      await member.submit('code.code', { code: typed });
+      await member.follow();
+    }
+    expect(member.shown('account.username')[0]?.fields).toMatchObject({ username });
+    await member.submit('account.username');
+    expect(unescaped((await member.follow()).text)).toContain(notices.saved);
   });
 
   it('goes back to the account from a step-up without the form', async () => {

@@ -1,4 +1,4 @@
-// Proves ASVS 7.4.5; theft-3, operator-9
+// Proves ASVS 6.4.6, 7.4.5; theft-3, operator-9
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -105,6 +105,21 @@ describe('npm run users', () => {
     expect((await run(['events', user.email])).stdout).toMatch(/session-ended +operator: stolen laptop +Una /);
     // A user does not learn which operator it was.
     expect(JSON.parse((await run(['export', user.email])).stdout).events[0].actor).toBe('operator');
+  });
+
+  it('prints a link to hand over only if the environment allows it', async () => {
+    const { stores, user } = await stored();
+    const handOver = (env: object) =>
+      runHere(
+        ['users', 'reset-link', user.email, '--hand-over'],
+        { ...NOWHERE, ...env },
+        { command: users({ storage: stores }) },
+      );
+    const { status, stdout, stderr } = await handOver({});
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('handOver needs RESET_LINK_HAND_OVER=on.');
+    expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
+    expect((await handOver({ RESET_LINK_HAND_OVER: 'on' })).stdout).toContain('/password-reset#token=');
   });
 
   it('says to people what it has done', async () => {

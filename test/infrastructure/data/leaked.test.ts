@@ -1,6 +1,6 @@
 // Proves ASVS 6.2.12
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -38,7 +38,10 @@ describe('the list of leaked passwords', () => {
     ['a file for each range', aDirectory],
   ])('has those that were found often enough, out of %s', async (_name, from) => {
     const file = newPath();
-    expect(await makeLeaked(from(), file, 10)).toEqual({ file, entries: 2_500, bytes: 6 * 2_501 });
+    const umask = process.umask(0o077);
+    const made = await makeLeaked(from(), file, 10).finally(() => process.umask(umask));
+    expect(made).toEqual({ file, entries: 2_500, bytes: 6 * 2_501 });
+    expect(statSync(file).mode & 0o777).toBe(0o644);
     const isLeaked = await leakedPasswordsInFile(file);
     for (const password of passwords) expect(await isLeaked(password), password).toBe(countOf(password) === 20);
     for (const other of ['', 'Password 0', 'password 5000']) expect(await isLeaked(other)).toBe(false);

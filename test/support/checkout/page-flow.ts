@@ -2,12 +2,13 @@ import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/fl
 
 /** The pages to which a form leads, each with the result that leads there. Its own page is left out. */
 const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
-  const { leadsTo, withoutTarget, showsOnce, withoutSession, onError = {} } = form;
+  const { requiredField, leadsTo, withoutTarget, showsOnce, withoutSession, onError = {} } = form;
   const steps: (readonly [string | undefined, string])[] = [
     [leadsTo, name],
     [withoutTarget, `${name}, if for nothing else`],
     [showsOnce?.on, `${name}: ${showsOnce?.member}`],
-    [withoutSession?.mail, `${name}: address to verify`],
+    // Who is invited has proven the address.
+    [requiredField === undefined ? withoutSession?.mail : undefined, `${name}: address to verify`],
     [withoutSession?.login, `${name}: factor to add`],
     [withoutSession?.code, `${name}: factor to add, without a password`],
     ...Object.entries(onError).map(([code, to]) => [to, `${name}: ${code}`] as const),

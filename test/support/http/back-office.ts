@@ -24,10 +24,11 @@ const keyOf = ({ name, scopes, publicKey }: ReturnType<typeof program>) => ({
   publicKey: publicPem([publicKey]),
 });
 
-/** An environment with which the service has a back office that the three programs above may use. */
+/** An environment with which the service has a back office that the three programs above may use, also to get links. */
 export const WITH_OFFICE = {
   ADMIN_PORT: '9470',
   ADMIN_URL: OFFICE,
+  RESET_LINK_HAND_OVER: 'on',
   ADMIN_KEYS: JSON.stringify([SUPPORT, READER, WRITER].map(keyOf)),
 };
 

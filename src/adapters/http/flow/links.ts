@@ -1,6 +1,6 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable, WITHOUT_SESSION } from './rows.ts';
 
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
@@ -19,7 +19,7 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
   fields: readonly string[] = ['token'],
-  options: Pick<FormRow, 'previewPath' | 'requirements' | 'requiredField' | 'offersPasskey'> = {},
+  options: Pick<FormRow, 'previewPath' | 'requirements' | 'requiredField' | 'offersPasskey' | 'withoutSession'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
   isOfMail: true as const,
@@ -55,7 +55,7 @@ export const LINKS = {
   invitation: {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       requiredField: 'invitation',
-      requirements: NEW_ACCOUNT,
+      ...{ requirements: NEW_ACCOUNT, withoutSession: WITHOUT_SESSION },
       ...OFFERS_PASSKEY,
     }),
     registers: 'invited',

@@ -7,10 +7,11 @@ import {
   type PageTable,
   PROVIDER,
   RECOVERY_CODES,
+  WITHOUT_SESSION,
 } from './rows.ts';
 
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
-const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
+const typedAccount = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
 /** The second view of the log-in asks for the password of the account that was typed on the first view. */
 const isSecondView = ({ state }: PageFacts): boolean => state?.form === 'log-in';
 const hasTypedAccount = ({ state }: PageFacts): boolean =>
@@ -83,7 +84,7 @@ export const LOGIN = {
       register: {
         ...{ submits: 'register', fields: ['username', 'email', 'password'], notice: 'mailed' },
         leadsTo: 'target',
-        withoutSession: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
+        withoutSession: WITHOUT_SESSION,
         keptFields: ['username', 'email'],
         requirements: NEW_ACCOUNT,
         isOffered: mayRegister,

@@ -3,6 +3,8 @@ import type { PageFacts } from '../forms/page-facts.ts';
 
 export type Requirement = 'required' | 'optional' | 'left-out' | 'typed';
 
+export const WITHOUT_SESSION = { mail: 'check-mail', login: 'second-factor', code: 'log-in' } as const;
+
 /** A form of a page. An absent member means no, unless its comment has a default. @template Name the names of the pages */
 export type FormRow<Name extends string = string> = {
   /** The name of the route that the form submits to. */
@@ -26,7 +28,7 @@ export type FormRow<Name extends string = string> = {
   /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
   /** Where a success without a session leads. The user has to open a mail (`mail`), add a second factor (`login`), or log in by a code (`code`). */
-  readonly withoutSession?: { readonly mail: Name; readonly login: Name; readonly code: Name };
+  readonly withoutSession?: typeof WITHOUT_SESSION;
   /** Errors that lead to another page. Each other error leads back to the form. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The name of the notice that the next page shows after a success. */
@@ -107,7 +109,7 @@ export const NEW_ACCOUNT = {
 export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 
 export const LOGIN_CODE = {
-  ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account'] },
+  ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account', 'username', 'email', 'resumes'] },
   leadsTo: 'code',
   isOffered: ({ pages }: PageFacts): boolean => pages.has('code'),
 } as const;

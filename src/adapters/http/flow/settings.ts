@@ -129,7 +129,8 @@ export const SETTINGS = {
       /** Users without a password authenticate again at a provider that is linked to their account. */
       provider: { ...PROVIDER, linkedOnly: true, isOffered: asksOther },
       'mail-code': {
-        ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
+        ...{ ...LOGIN_CODE, fields: [] },
+        defaults: (facts) => ({ ...resumedForm(facts), ...storedText('username', 'account')(facts) }),
         isOffered: (facts) => LOGIN_CODE.isOffered(facts) && asksOther(facts),
       },
     },

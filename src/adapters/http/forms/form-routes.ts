@@ -80,22 +80,22 @@ const afterSuccess = (deps: FormDeps, urls: Locations, posted: Submission) => as
         payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
       }),
       ...(notice !== undefined && { notice }),
-      typed: refilledTexts(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
+      typed: refilledTexts(new Map([...(ctx.state.form ?? [])].filter(([name]) => form.keptFields?.includes(name)))),
     });
   else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
-  if (step === 'target') resumeForm(deps, urls, ctx, to);
+  if (step === 'target') resumeForm(deps, urls, ctx, to, opened ?? ctx.request.caller);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
   return urls.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
 };
 
 /** After a step-up, the page to which it leads back shows again the form that required it, with what the user has typed. */
-const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''): void => {
+const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const form = ctx.state.form?.get('resumes') ?? '';
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
   if (page === undefined || PAGES[page].forms[form] === undefined) return;
   const typed = refilledTexts(ctx.state.form ?? new Map());
-  states.set(ctx, { page, form, typed, session: ctx.request.caller?.sessionId });
+  states.set(ctx, { page, form, typed, session: caller?.sessionId });
 };
 
 const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => async (ctx: Context, error: AppError) => {
@@ -119,7 +119,7 @@ const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => asyn
   const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
   const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
   if (detour !== null) {
-    const isSent = form.isLocked === undefined || form.fields.some((field) => fields.get(field));
+    const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
     states.set(ctx, {
       // Pages that only lead elsewhere show no notice.
       ...{ page: PAGES[detour].forwards ? page : detour, form: '' },

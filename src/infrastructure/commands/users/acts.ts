@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
+import { validationFailure } from '../../../adapters/http/errors/exceptions.ts';
 import { memberNames } from '../../../adapters/http/forms/form-validation.ts';
-import { type Act, assertPossible, performAct } from '../../../adapters/http/routes/back-office/act.ts';
+import { type Act, assertPossible, performAct, problemsOf } from '../../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
@@ -42,10 +43,6 @@ const CODES: Readonly<Record<string, string>> = {
 
 /** Options of every act. Acts that never ask accept --yes as well, so that scripts need not know which acts ask. */
 const ACT_OPTIONS = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
-
-/** Printed with a link. The service has the page to which it leads only if it can send mail. */
-const NO_PAGE =
-  'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -95,8 +92,7 @@ const bodyIn = (act: Act, byPosition: Members, options: Members): Members | unde
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
   if (result.success) return result.output as Members;
-  const problems = fieldProblems(result.issues, 'body').map(({ field, message }) => `${field} ${message}`);
-  throw invalidArguments(`${problems.join('; ').replace(/\.$/, '')}.`);
+  return throwCommandError(validationFailure(fieldProblems(result.issues, 'body')));
 };
 
 const objectIn = (text: string): object => {
@@ -158,7 +154,7 @@ const intentOf = ({ act, user, byPosition, body }: Operation): string => {
   return subjects.length === 0 ? act.summary : `${act.summary}: ${subjects.join(', ')}`;
 };
 
-const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
+const textOf = ({ act }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
   const says = act.command?.note;
   const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
@@ -167,7 +163,6 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
     ...(says !== undefined && changed ? [`${says}\n`] : []),
-    ...(typeof data?.url === 'string' && !accounts.hasPages ? [NO_PAGE] : []),
   ].join('');
 };
 
@@ -209,6 +204,7 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
 const throwCommandError = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
+  if (error.details !== null) throw invalidArguments(`${problemsOf(error).join('; ').replace(/\.$/, '')}.`);
   const code = CODES[error.code];
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };

@@ -54,7 +54,7 @@ export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: P
  */
 const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
   closingOnFailure(async (opened) => {
-    const { database, mail } = config;
+    const { database, mail, registration, accountPagesUrl, resetLinkHandOver } = config;
     if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
       const advice = 'Start the service once, or run `npx tandem migrate`.';
       throw new CommandError('no-database', `There is no database ${database.path}. ${advice}`, 1);
@@ -71,15 +71,12 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
     const { mailer = mail } = overrides;
     return {
       ...stored.storage,
-      clock,
       ids: overrides.ids ?? ulidGenerator(clock),
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
-      registration: config.registration,
+      ...{ clock, registration, accountPagesUrl, resetLinkHandOver },
       mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
-      accountPagesUrl: config.accountPagesUrl,
       hasMail: mailer !== null,
-      hasPages: mail !== null || !config.ownAccountPages,
       close: opened.closeAll,
     };
   });

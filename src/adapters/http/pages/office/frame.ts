@@ -25,9 +25,9 @@ const alertOf = ({ outcome, forms }: PageView): Html => {
   const form = forms.get(outcome?.form ?? '');
   if (outcome === null || form === undefined) return NOTHING;
   const { problems, url } = outcome;
-  const { button, doneText = 'Done.', handOverText = doneText } = form;
+  const { button, doneText = 'Done.' } = form;
   return problems === null
-    ? html`<p role="status" class="notice">${button}: ${url === undefined ? doneText : handOverText}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    ? html`<p role="status" class="notice">${button}: ${url === undefined ? doneText : html`Hand this link over. It is shown for a minute, and works once: <code>${url}</code>`}</p>\n`
     : html`<p role="alert" class="notice bad" id="alert">${button}: ${problems.join('; ')}</p>\n`;
 };
 

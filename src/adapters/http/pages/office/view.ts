@@ -29,8 +29,6 @@ export type ActForm = {
   readonly confirm?: string | typeof USERNAME;
   /** The notice after a success. */
   readonly doneText?: string;
-  /** The notice beside a link that the operator hands over to the user. */
-  readonly handOverText?: string;
   /** The page that has the form. Default: the page of the user. */
   readonly page?: '/office/users' | '/office/invitations' | '/office/webhooks';
   /** Where a success leads: to the page of the new user, or to the list of users. Default: the page of the form. */

@@ -21,6 +21,8 @@ export type ActDeps = Core & {
   readonly hasMail: boolean;
   /** The rules of ADMIN_USERS, by which users are operators themselves. Default: none. */
   readonly adminUsers?: readonly OperatorRule[];
+  /** Whether operators may get a link that sets a password, with which they could choose it. Default: they may not. */
+  readonly resetLinkHandOver?: 'on' | 'off';
 };
 
 type Schema = v.GenericSchema;
@@ -94,12 +96,17 @@ export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInpu
   const { mail, check } = act;
   if (!deps.hasMail && mail?.isSent(input.body)) {
     const [field, value] = mail.preventedBy;
-    const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
-    throw validationFailure(details);
+    throw invalidMember(field, `must be ${value}: the service sends no mail`);
   }
   await assertNotAboutOperator(act, deps, input);
   await check?.(deps, input);
 };
+
+export const invalidMember = (field: string, message: string) =>
+  validationFailure([{ field, code: 'invalid_value', message }]);
+
+export const problemsOf = ({ message, details }: AppError): readonly string[] =>
+  details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
 /** Without this check, an operator could make a user an operator, or take over the account of an operator. @throws AppError 403 */
 const assertNotAboutOperator = async (

@@ -9,7 +9,7 @@ import { assertMayRegister, MAX_INVITATIONS } from '../../../../domain/registrat
 import { InvitationJson } from '../../../json/back-office.ts';
 import { AddressBody, Email, Id, Locale, Timestamp, Username } from '../../../json/fields.ts';
 import { USERNAME } from '../../pages/office/view.ts';
-import { type Act, act } from './act.ts';
+import { type Act, act, invalidMember } from './act.ts';
 import * as json from './fields.ts';
 
 const OptionalFlag = v.optional(v.boolean(), false);
@@ -203,12 +203,14 @@ export const ACTS = {
   'reset-link': act({
     at: 'POST /users/:id/reset-link',
     summary: 'Mail a link that sets a new password to the address of the user, or make one to hand over',
-    description: 'A link that is handed over proves no address: nobody knows who has it.',
+    description: 'With `handOver`, it is returned. Then it proves no address, and needs RESET_LINK_HAND_OVER=on.',
     body: v.optional(v.pipe(v.object({ handOver: v.optional(v.boolean()) }), v.examples([{ handOver: true }]))),
     data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }),
     errors: ['AUTH_ACCOUNT_DISABLED'],
     mail: { isSent: (body) => !body?.handOver, preventedBy: ['handOver', true] },
-    async check(deps, { id }) {
+    async check(deps, { id, body }) {
+      if (body?.handOver && deps.resetLinkHandOver !== 'on')
+        throw invalidMember('handOver', 'needs RESET_LINK_HAND_OVER=on');
       const message = 'The account is disabled: a link would not work. Enable it first.';
       if ((await existingUser(deps, id)).disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED', { message });
     },
@@ -221,11 +223,7 @@ export const ACTS = {
       const { token, expiresAt } = await operate.makeResetLink(deps)(user, origin);
       return { url: `${deps.accountPagesUrl}/password-reset#token=${token}`, expiresAt };
     },
-    form: {
-      button: 'Make a link for a new password',
-      text: 'By mail to the address of the account, unless you hand it over yourself.',
-      handOverText: 'Hand this link over. It is shown for a minute, and works once:',
-    },
+    form: { button: 'Make a link for a new password', text: 'By mail to the address of the account.' },
     command: { name: 'reset-link' },
   }),
   'remove-factors': act({

@@ -13,7 +13,7 @@ import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, actorOf, originOfOperator, performAct } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, performAct, problemsOf } from './act.ts';
 import { ACTS } from './acts.ts';
 
 const NONE: readonly string[] = [];
@@ -41,11 +41,13 @@ type PagesDeps = ActDeps & {
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets, providers, reads } = deps;
   const apiRoute = (name: string) => api.find((each) => each.name === `operators-${name}`);
-  const forms = Object.entries<Act>(ACTS).flatMap(([name, { form }]) => {
+  const forms = Object.entries<Act>(ACTS).flatMap(([name, { body, form, mail }]) => {
     const submits = apiRoute(name);
-    return form === undefined || submits === undefined
+    const members = memberNames(body).filter((each) => each !== 'handOver' || deps.resetLinkHandOver === 'on');
+    const canSubmit = deps.hasMail || mail === undefined || members.includes(mail.preventedBy[0]);
+    return form === undefined || submits === undefined || !canSubmit
       ? []
-      : [{ ...form, name, members: memberNames(submits.request.body), route: formRoute(deps, name, form, submits) }];
+      : [{ ...form, name, members, route: formRoute(deps, name, form, submits) }];
   });
   const nameOfDevice = deviceNames();
   const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {
@@ -164,7 +166,8 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     },
     handler: async (input, ctx) => {
       const word = confirm === USERNAME ? (await existingUser(deps, ctx.params.id)).username : confirm;
-      if (word !== undefined && ctx.state.form?.get('confirm') !== word) throw notConfirmed(word);
+      if (word !== undefined && ctx.state.form?.get('confirm') !== word)
+        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
       return submits.handler(input, ctx);
     },
     errorLocation: async (ctx, error) => {
@@ -175,12 +178,6 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     },
   };
 };
-
-const notConfirmed = (word: string) =>
-  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
-
-const problemsOf = ({ message, details }: AppError): readonly string[] =>
-  details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
 /** The outcome of a form; `null` if the form was not sent by this operator within the last minute. */
 const outcomeOf = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {

@@ -66,7 +66,7 @@ onEvent(Object.keys(ENDS), 'what ends a way in ends it everywhere', (event) => {
 });
 onEvent(['password-changed'], 'a change is told by mail', (event, changes) => {
   if (added(changes, 'outbox').some(({ kind }) => kind === event.kind)) return true;
-  const isRecent = ({ kind, at }: Row) => kind === event.kind && Number(at) > kernel.time - HOUR;
+  const isRecent = ({ kind, at }: Row) => kind === event.kind && Number(at) >= Number(event.at) - HOUR;
   return ofUser('events', event).filter(isRecent).length > 5 && 'a limit';
 });
 

@@ -29,7 +29,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly ids: IdGenerator;
   /** @param presented the DPoP proof of the request (RFC 9449); `null`: it has none */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
-  /** An access token for the visitor of a page, by the refresh cookie. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless `auth` is optional */
+  /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and nobody is logged in. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError AUTH_STEP_UP_REQUIRED if the session of the token lacks the authentication that the route requires */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
@@ -49,7 +49,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only pages of these origins may post forms, except forms that are `allowsApplications`. */
+  /** The origins of the service itself. Only their pages may post forms; forms with `allowsApplications`, also pages of the allowed origins. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;
@@ -112,7 +112,7 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
-    /** Set if a page server sent the request with its secret. `visitor`: the IP address of its visitor as it states, or empty. */
+    /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
     pageServer?: { readonly visitor: string };
     /** The id of the visitor's session, if the guard has refused the request since the session has ended. */
     endedSession?: string | undefined;

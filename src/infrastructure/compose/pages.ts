@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { scriptedPagePolicy } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
-import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
+import { type PageContent, userPageRoutes } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { ContinueTargets } from '../../adapters/http/pages/continue.ts';
@@ -95,7 +95,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
   const isEnabled = (page: Page) => config.accountPages || (mailPages && page.isOfMail === true);
-  const pages = formRoutes({
+  const pages = userPageRoutes({
     api: [
       ...api,
       nameAccountRoute,

@@ -25,8 +25,8 @@ const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || 
 /** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a log-in with a wrong password seems to need one, too. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
-/** Pages on which visitors log in, register, and authenticate again. */
-export const LOGIN = {
+/** Pages on which visitors register and log in, and those that follow a log-in. */
+export const LOGIN_PAGES = {
   'log-in': {
     path: '/auth/log-in',
     audience: 'stranger',

@@ -33,11 +33,11 @@ export type FormRow<Name extends string = string> = {
   readonly notice?: string;
   /** The mark in the URL of the target. Default: `logged-in` if the form opened a session, else none. */
   readonly mark?: 'logged-in' | 'logged-out';
-  /** Fields whose text the next page gets, too. */
+  /** Fields whose texts are in the state of the next page. */
   readonly keptFields?: readonly string[];
-  /** The form beside whose button this form has its own. The button sends the fields of the other form to this form's route. */
+  /** The form in which this form is only a second button. The button sends the fields of that form to the route of this form. */
   readonly buttonOf?: string;
-  /** The name of the text of `common` on which the user clicks to unfold the form. */
+  /** The text on which the user clicks to unfold the form, by its name in `UserTexts.common`. */
   readonly foldedBehind?: 'change' | 'rename' | 'another-way';
   /** The path of the route that tells what the form's link would do. The script shows its response before the user submits the form. */
   readonly previewPath?: `/auth/${string}`;
@@ -47,7 +47,7 @@ export type FormRow<Name extends string = string> = {
   readonly conditionalCreate?: true;
   /** Whether a success leads to `new-passkey` first, if the device can make a passkey. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
-  /** The button tells that this form was the one of the last log-in in this browser, or that one of these forms was. */
+  /** The button says so if the last log-in in this browser was by this form (`true`), or by one of these forms. */
   readonly marksLastUse?: true | readonly string[];
   /** The form sends another mail. After each mail, the stylesheet disables the button for a minute. */
   readonly resendsMail?: true;
@@ -64,13 +64,13 @@ export type PageRow<Name extends string = string> = {
   /** `visitor`: the page is for users who are logged in. `stranger`: a user who is logged in is sent to the target. Default: for both. */
   readonly audience?: 'visitor' | 'stranger';
   /**
-   * The page only leads elsewhere. `to-url`: to the URL of its state, or to the page of the service in the parameter `next`. `to-app`: to the app
+   * The page only leads elsewhere. `to-url`: to the URL in its state, or to the page of the service in the parameter `next`. `to-app`: to the app
    * in `to`, after a click. `when-proven`: to the target, once this page, or the application in `next`, has proven the key.
    */
   readonly forwards?: 'to-url' | 'to-app' | 'when-proven';
-  /** Whom the form of the page registers. `anybody` depends on the setting of the operator. */
+  /** Whom the form of the page registers. `anybody`: if the setting REGISTRATION allows it. */
   readonly registers?: 'anybody' | 'invited';
-  /** The page on which a mistyped address can be corrected. */
+  /** The page on which the user corrects a mistyped address. */
   readonly correctedOn?: Name;
   /** The form of the page's second view. The URL of this view has the parameter `next`, so that Back in the browser leads to the first view. */
   readonly secondView?: { readonly form: string; readonly next: string };
@@ -80,7 +80,7 @@ export type PageRow<Name extends string = string> = {
   readonly isSkipped?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** The names of routes whose payloads the page shows. */
   readonly shows?: readonly string[];
-  /** Whether the page is needed for links in mails. A service may have these pages without the other ones. */
+  /** Whether the page is needed for links in mails. A service without log-in pages may have these pages. */
   readonly isOfMail?: true;
   /** By name. A form with the name of its page is posted to the path of the page, any other form to PATH/NAME. */
   readonly forms: Readonly<Record<string, FormRow<Name>>>;

@@ -9,7 +9,7 @@ import { eventOriginOf, type ReadPresentedDevice } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME, type SessionCookies } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
-/** Error codes of visitors who are not logged in. A page for strangers takes them for no errors. */
+/** The error codes of a visitor who is not logged in. On a page that requires no log-in, they are no errors. */
 const NOT_LOGGED_IN = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 type VisitorCookies = {
@@ -31,7 +31,6 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
   /** A page that needs no visitor works while the database is down. A form does not, since its result may depend on the visitor. */
   const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
     route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
-  /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional; DB_QUERY_FAILED */
   const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
     const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
     try {

@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines a minute with the same reason. An error of a route may have more lines, since the route's rate limit bounds them as well. */
+/** Lines with the same reason in a minute. An error of a route may have more lines, since the rate limit of the route bounds them, too. */
 const MAX_LINES_OF_ROUTE = 10;
 const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;

@@ -6,7 +6,7 @@ import { typedAccount } from '../../json/fields.ts';
 
 type Direction = 'input' | 'output';
 
-/** The types of actions of Valibot that are functions, which have no JSON Schema. */
+/** The types of actions of Valibot that call a function of this service, so that no JSON Schema follows from them. */
 const WITHOUT_JSON_SCHEMA = new Set(['raw_check', 'transform']);
 /** Functions that only normalize a text. They need no description: the schema describes the normalized text. */
 const NORMALIZATIONS = new Set<unknown>([typedAccount, typedCode, typedName]);

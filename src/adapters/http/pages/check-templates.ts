@@ -47,7 +47,6 @@ const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
 /** Variables of the layout whose values are markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
-/** Variables that a template may leave out. */
 const OPTIONAL_VARIABLES = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 
 const isMarkupVariable = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);

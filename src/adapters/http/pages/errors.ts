@@ -91,7 +91,7 @@ const serviceLinks = (
 ): Html => html`<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
 <a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`;
 
-/** The page of an error response. It shows nothing of the request but the id. */
+/** The page of an error response. Of the request, it shows only the id. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';

@@ -73,7 +73,7 @@ ${main}
 `.text;
 };
 
-/** The end of the stylesheet, with the operator's look. Text is black or white: on any colour, one has a contrast of at least 4.5 (WCAG 2.2 §1.4.3). */
+/** The end of the stylesheet, with the operator's look. Text is black or white: one of them has a contrast of 4.5 or more on any colour (WCAG 2.2 §1.4.3). */
 export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
   const textColorOn = (color: string) => (isLight(color) ? '#000000' : '#ffffff');
   const lines = [
@@ -107,7 +107,7 @@ ${aside}</header>
 `;
 };
 
-/** Turns code in backticks, as texts of the catalog have it, into `<code>`. */
+/** Turns text in backticks, as the catalog of errors has it, into `<code>`. */
 export const prose = (text: string): Html =>
   html`${text.split('`').map((part, at) => (at % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 

@@ -28,11 +28,11 @@ export const FIELDS: Readonly<
 
 const UNTYPED_FIELDS = ['token', 'invitation', 'credential', 'remember'];
 
-/** The state of the page if it is that of this form. In a list, each item has a form of the same name, and the item's `id` tells which one. */
+/** The state of the page, if it is about this form. In a list, each item has a form of the same name: the `id` tells them apart. */
 const formStateOf = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** Whether the user has to send the form again: an error refused it, or the user pressed another button of it, such as that for a code. */
+/** Whether the user has to send the form again: it was refused, or the user pressed its other button, such as one that requests a code. */
 export const mustBeSentAgain = (view: PageView, form: string, values: Texts): boolean => {
   const { error, typed = {} } = formStateOf(view, form, values) ?? {};
   return error !== undefined || Object.keys(typed).length > 0;
@@ -58,7 +58,7 @@ const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
   })}`;
 };
 
-/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account focus only after an error. */
+/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account set it only after an error. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];

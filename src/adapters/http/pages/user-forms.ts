@@ -47,7 +47,7 @@ const previewPart = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-/** The attribute with the URL of the page that offers a passkey, to which the script sends the user after a success. */
+/** The attribute that makes the script lead the user, after a success, over the page that offers a passkey. */
 const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
@@ -82,16 +82,16 @@ const iconOf = ({ fields }: Form, { provider }: Texts): Html => {
   return fields.includes('credential') ? icon(PASSKEY_ICON) : NOTHING;
 };
 
-/** @param action attributes of a button that sends the form to another address */
-const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', action: Html = NOTHING): Html => {
+/** @param attributes of a button that sends the form to another address */
+const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', attributes: Html = NOTHING): Html => {
   const form = PAGES[view.name].forms[name] as Form;
   const pattern = view.texts.buttons[`${view.name}.${name}`] ?? '';
   const text = filledText(pattern, () => itemName);
   const content = html`${iconOf(form, values)}${text}`;
   const label = itemName === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${itemName}"`;
   const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
-  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${action}${label}>${content}</button>`;
-  return html`<button${action}${label} aria-describedby="used">${content}</button>
+  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${label}>${content}</button>`;
+  return html`<button${attributes}${label} aria-describedby="used">${content}</button>
 <small id="used">${view.texts.common['used-last'] ?? ''}</small>`;
 };
 

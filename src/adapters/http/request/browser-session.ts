@@ -11,7 +11,7 @@ type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Of all requests, only those that refresh need the cookie. */
+/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Only requests that refresh need the cookie. */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,

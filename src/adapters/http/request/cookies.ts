@@ -123,7 +123,7 @@ export const pageCookies = (settings: CookieSettings) => ({
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** Log-ins at providers that a browser may have begun at the same time, such as in several tabs. */
+/** Log-ins at providers that a browser may have begun and not ended, such as in several tabs. */
 const MAX_STARTS = 5;
 /** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
@@ -131,7 +131,7 @@ const STARTS_MAX_LENGTH = 6_000;
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** The state under which a browser keeps an identity that the next log-in links to the account. */
+/** Takes the place of the state in the name of the cookie that keeps an identity, until the next log-in links it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
 /**

@@ -54,7 +54,7 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
-  /** Default: no parameters; any, if the route has error pages. */
+  /** Default: no parameters, or any parameters if the route has error pages. */
   readonly query?: Query;
   readonly params?: Params;
 };
@@ -74,10 +74,8 @@ export const NO_DATA = v.pipe(
   v.metadata({ jsonSchema: { type: 'null' } }),
 );
 
-/** For public documents: no authentication, and the rate limit `public`. */
 export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
-/** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
 
 /** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route have the envelope. */
@@ -153,7 +151,7 @@ export type Route = Head & {
     /** @returns the URL to which a success sends the browser */
     readonly successLocation: (ctx: Context) => Promise<string>;
   };
-  /** Requests to this route count as requests to the other one. Default: the route has limits of its own. */
+  /** The route that counts the requests to this route as its own. Default: this route has limits of its own. */
   readonly sharesLimitsOf?: Route;
   /** @returns the URL to which an error sends the browser; `null`: the browser gets the error page */
   readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
@@ -282,10 +280,10 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** The use cases of routes that require a token read its session from the database (ADR 0004). Routes with a scope store that an assertion was used. */
+/** For routes that require a token, whose use cases read its session (ADR 0004), and for routes with a scope, which store that an assertion was used. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** A success of such a route issues an access token, to whose claims a hook may add (SYS_HOOK_UNAVAILABLE). */
+/** A route that uses its cookie so issues an access token. A hook may add claims to the token, and fail (SYS_HOOK_UNAVAILABLE). */
 const ISSUING_COOKIE_USES: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [

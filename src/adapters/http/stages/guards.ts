@@ -69,7 +69,6 @@ const refusedToken = (reason: string): AppError =>
     ? new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': PROOF_CHALLENGE } })
     : new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID */
 const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
   const header = authorizationOf(ctx);
   const assertion = BEARER.exec(header)?.[1];
@@ -83,7 +82,6 @@ const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOpera
   return admitted.operator;
 };
 
-/** @throws AppError 403 */
 const requireScope = (scope: Scope, operator: Operator | undefined): Operator => {
   if (operator?.scopes.includes(scope)) return operator;
   const reason = `${operator?.name} lacks the scope ${scope}`;
@@ -145,7 +143,7 @@ type RateLimiterCommand = {
   ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
 };
 
-/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: an instance ahead of the others would remove their counts. */
+/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: one whose clock is ahead would remove the counts of the others. */
 const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
   const facade: RateLimiterCommand = {
     async ratelimiter(key, _now, window, max) {
@@ -155,6 +153,5 @@ const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
       return [Math.max(0, max + 1 - count), end, max];
     },
   };
-  // koa-ratelimit calls no other command.
   return facade as unknown as Redis;
 };

@@ -42,7 +42,7 @@ export const checkerInto =
     return result.output;
   };
 
-/** No route has so many parameters. A query that does has an unknown or a repeated one, so it is refused anyhow. */
+/** More than any route has. A query with more of them has an unknown or a repeated parameter, so it is refused anyhow. */
 export const MAX_PARAMETERS = 16;
 
 /**
@@ -93,7 +93,7 @@ const PARSER_OPTIONS = {
 };
 const readBytes = bodyParser(PARSER_OPTIONS);
 
-/** It throws for malformed bytes, and ignores a byte order mark (RFC 8259 §8.1). */
+/** Throws for malformed bytes, and ignores a byte order mark (RFC 8259 §8.1). */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

@@ -104,7 +104,7 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
     main: html`<form method="get" action="${pathIn(view.site, '/office/events')}" role="search" class="filters">
 <p><label for="actor">Operator</label>
 <input id="actor" name="actor" value="${actor}" maxlength="80" list="operators" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole">
-<datalist id="operators">${view.suggested.map((name) => html`<option value="${name}">`)}</datalist></p>
+<datalist id="operators">${view.suggestions.map((name) => html`<option value="${name}">`)}</datalist></p>
 ${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
 <small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' || next === null ? '' : ' A page looks through 10,000 events at most, so it may have few: go on then.'}</small>
 </form>

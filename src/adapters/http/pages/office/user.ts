@@ -104,14 +104,17 @@ const waysInOf = (view: PageView, { factors, recoveryCodes, passkeys, identities
     'No passkey, second factor or provider.',
   );
 
-/** The links of mails about what somebody else may have done. */
-const LINKS: Readonly<Record<string, string>> = { 'not-me': 'I did not register', 'factors-undo': 'It was not me' };
+/** The names of links whose purpose, written as words, would not say what they are for. */
+const LINK_NAMES: Readonly<Record<string, string>> = {
+  'not-me': 'I did not register',
+  'factors-undo': 'It was not me',
+};
 
 const mailsOf = ({ links, messages }: AccountData): Html =>
   listOf(
     [
       ...links.map(({ purpose, expiresAt }) =>
-        entryOf(LINKS[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
+        entryOf(LINK_NAMES[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
       ),
       ...messages.map(({ kind, createdAt }) => entryOf(wordsOf(kind), html`mail, waits since ${timeOf(createdAt)}`)),
     ],

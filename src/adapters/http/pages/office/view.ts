@@ -2,7 +2,6 @@ import type { Site } from '../layout.ts';
 
 export type PageView = {
   readonly site: Site;
-  /** The name of the operator. */
   readonly operator: string;
   /** A random number in each form, which tells a second click from a second attempt. */
   readonly once: string;
@@ -13,14 +12,12 @@ export type PageView = {
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** The usernames of users whom the page names, by their ids. */
   readonly usernames: ReadonlyMap<string, string>;
-  /** The names of the providers. */
   readonly providers: readonly string[];
-  /** What the filter of the page suggests. */
-  readonly suggested: readonly string[];
+  /** The values that the filter of the page suggests. */
+  readonly suggestions: readonly string[];
   readonly deviceNames: (userAgent: string | null) => string | null;
 };
 
-/** The form of an act. */
 export type ActForm = {
   readonly button: string;
   /** Says what the act does. */
@@ -49,6 +46,6 @@ export type FormOutcome = {
   /** `null`: the act has succeeded. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
-  /** A link that the operator hands over to the user. */
+  /** The link that `handOverText` is about. */
   readonly url?: string | undefined;
 };

@@ -100,11 +100,11 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** While requests come or wait, the list is read at this interval, since other instances may have changed it. */
+/** While requests come or wait, the list is read at this interval, in milliseconds, since other instances may have changed it. */
 const READ_INTERVAL = 500;
-/** The shortest time between two signatures: it bounds the work if the list changes often. */
+/** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
-/** An unchanged list is signed again after this time, so that readers can refuse an old list that an attacker serves in its place. */
+/** An unchanged list is signed again after so many milliseconds, so that readers can refuse an old list that an attacker serves in its place. */
 const RESIGN_INTERVAL = 60_000;
 /** Requests that wait at the same time, of all clients and of one. Further requests get the list at once. */
 const MAX_WAITING = 1_000;

@@ -5,7 +5,7 @@ import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** A check whose concurrent calls share one ping, so that many health checks need only one connection of the part. */
+/** A check whose concurrent calls share one ping, so that many health checks need only one connection to the database or Redis. */
 export const withSharedPing = ({ ping, ...check }: Check): Check => {
   let currentPing: Promise<unknown> | null = null;
   return {

@@ -66,7 +66,7 @@ export const continueRoutes = (
         if (continuation.next === 'proof') return settings.renderPage(ctx, { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') {
-          // Without a refresh token, the access cookie stays: the browser may only not have sent a `Strict` refresh cookie.
+          // Without a refresh token, the access cookie stays: the browser may have a `Strict` refresh cookie that it does not send here.
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }

@@ -31,7 +31,7 @@ export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 const NONE = "'none'";
 const DENIED_BY_DEFAULT = { 'default-src': NONE, 'base-uri': NONE, 'form-action': NONE, 'frame-ancestors': NONE };
 
-/** A Content-Security-Policy that allows only what these directives allow. */
+/** A Content-Security-Policy with these directives. Without any, a page may load nothing, send no form, and be in no frame. */
 export const contentPolicy = (directives: Readonly<Record<string, string>>): string =>
   Object.entries({ ...DENIED_BY_DEFAULT, ...directives })
     .map(([name, value]) => `${name} ${value}`)

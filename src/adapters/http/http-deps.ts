@@ -60,8 +60,9 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, RateLimit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
-   * Answers the second of two equal requests, such as after a double click, with the response to the first one. Two attempts differ by a random
-   * number. @param fields of the form, which has the number; empty: a cookie has it; `null`: the request has no number, and is always an attempt of its own
+   * Answers the second of two equal requests, such as after a double click, with the response to the first one. A random number in the request
+   * tells a second click from a second attempt.
+   * @param fields of the form, with the number; empty: a cookie has the number; `null`: without a number, each request is an attempt of its own
    * @param work handles the request, and returns the URL to which the browser goes
    */
   readonly answerOnce: (
@@ -87,7 +88,7 @@ declare module 'koa' {
     id: string;
     /** Stage 3: the caller's trace, or a new one. */
     trace: Trace;
-    /** Stage 3: the application's version. */
+    /** Stage 3: the version of the service. */
     version: string;
     /** Stage 7: the claims of a valid access token. */
     jwtClaim?: AccessClaims;

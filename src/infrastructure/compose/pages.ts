@@ -116,7 +116,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
       const around = {
         site,
         application,
-        minLength: config.passwordLimits.minLength,
+        minPasswordLength: config.passwordLimits.minLength,
         pages: pageNames,
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],

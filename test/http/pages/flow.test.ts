@@ -302,7 +302,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'register.register': {
     success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
     mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
-    login: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
+    secondFactor: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
     code: async () => {
       const { email } = aPerson();
       return sending(await at('/auth/register', nameless), 'register.register', { email });
@@ -526,7 +526,7 @@ type Named = (typeof EVERY_FORM)[number];
 /** The page that a result leads to, as the table has it. */
 const stepOf = ({ page, form }: Named, of: string): PageName => {
   if (of in CATALOG) return form.onError?.[of as ErrorCode] ?? page;
-  if (of === 'mail' || of === 'login' || of === 'code') return form.withoutSession?.[of] ?? expect.unreachable();
+  if (of === 'mail' || of === 'secondFactor' || of === 'code') return form.withoutSession?.[of] ?? expect.unreachable();
   if (of !== 'success') return form.showsOnce?.on ?? expect.unreachable();
   if (form.leadsTo !== 'target') return form.leadsTo;
   return form.withoutTarget ?? 'account';
@@ -541,7 +541,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
   if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SHOWN_SECRET : RECOVERY_CODE;
   const isSilent =
-    of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.withoutTarget === undefined);
+    of === 'secondFactor' || (of === 'success' && form.leadsTo === 'target' && form.withoutTarget === undefined);
   if (of === 'code') return notices.registered;
   return isSilent ? undefined : notices[form.notice ?? ''];
 };

@@ -8,7 +8,7 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
     [withoutTarget, `${name}, if for nothing else`],
     [showsOnce?.on, `${name}: ${showsOnce?.member}`],
     [withoutSession?.mail, `${name}: address to verify`],
-    [withoutSession?.login, `${name}: factor to add`],
+    [withoutSession?.secondFactor, `${name}: factor to add`],
     [withoutSession?.code, `${name}: factor to add, without a password`],
     ...Object.entries(onError).map(([code, to]) => [to, `${name}: ${code}`] as const),
   ];

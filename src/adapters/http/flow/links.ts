@@ -1,6 +1,6 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT_REQUIREMENTS, OFFERS_PASSKEY, type PageTable } from './rows.ts';
 
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
@@ -54,7 +54,7 @@ export const LINK_PAGES = {
   invitation: {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       requiredField: 'invitation',
-      requirements: NEW_ACCOUNT,
+      requirements: NEW_ACCOUNT_REQUIREMENTS,
       ...OFFERS_PASSKEY,
     }),
     registers: 'invited',

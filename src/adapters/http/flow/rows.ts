@@ -25,8 +25,8 @@ export type FormRow<Name extends string = string> = {
   readonly withoutTarget?: Name;
   /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
-  /** Where a success without a session leads. The user has to open a mail (`mail`), add a second factor (`login`), or log in by a code (`code`). */
-  readonly withoutSession?: { readonly mail: Name; readonly login: Name; readonly code: Name };
+  /** Where a success without a session leads. The user has to open a mail, add a second factor, or log in by a code. */
+  readonly withoutSession?: { readonly mail: Name; readonly secondFactor: Name; readonly code: Name };
   /** Errors that lead to another page. Each other error leads back to the form. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The name of the notice that the next page shows after a success. */
@@ -82,7 +82,7 @@ export type PageRow<Name extends string = string> = {
   readonly shows?: readonly string[];
   /** Whether the page is needed for links in mails. A service without log-in pages may have these pages. */
   readonly isOfMail?: true;
-  /** By name. A form with the name of its page is posted to the path of the page, any other form to PATH/NAME. */
+  /** The forms, by name. A form with the name of its page is posted to the path of the page, any other form to PATH/NAME. */
   readonly forms: Readonly<Record<string, FormRow<Name>>>;
 };
 
@@ -91,14 +91,14 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
 /** Leads to the page `provider`, which leads to the site of the provider: the policy of pages forbids redirects of forms to other sites. */
-export const PROVIDER = {
+export const PROVIDER_FORM = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',
   showsOnce: { member: 'url', on: 'provider' },
 } as const;
 
 /** With PASSWORDS=optional, the service makes the username, and the user may leave out the password. */
-export const NEW_ACCOUNT = {
+export const NEW_ACCOUNT_REQUIREMENTS = {
   username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
@@ -106,7 +106,7 @@ export const NEW_ACCOUNT = {
 /** Offers a passkey unless this browser was offered one within a month. */
 export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 
-export const LOGIN_CODE = {
+export const LOGIN_CODE_FORM = {
   ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account'] },
   leadsTo: 'code',
   isOffered: ({ pages }: PageFacts): boolean => pages.has('code'),

@@ -1,5 +1,5 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { hasPasskeys, LOGIN_CODE, type PageTable, PROVIDER, RECOVERY_CODES, storedText } from './rows.ts';
+import { hasPasskeys, LOGIN_CODE_FORM, type PageTable, PROVIDER_FORM, RECOVERY_CODES, storedText } from './rows.ts';
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
@@ -102,7 +102,7 @@ export const SETTINGS_PAGES = {
         showsOnce: RECOVERY_CODES,
         isOffered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
-      link: { ...PROVIDER, submits: 'start-link-at-provider', returnsToPage: true },
+      link: { ...PROVIDER_FORM, submits: 'start-link-at-provider', returnsToPage: true },
       unlink: { submits: 'unlink-identity', ...FACTOR_REMOVAL_FORM },
     },
   },
@@ -131,10 +131,10 @@ export const SETTINGS_PAGES = {
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksForFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
       /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER, linkedOnly: true, isOffered: offersLogin },
+      provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: offersLogin },
       'mail-code': {
-        ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
-        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && offersLogin(facts),
+        ...{ ...LOGIN_CODE_FORM, fields: [], defaults: storedText('username', 'account') },
+        isOffered: (facts) => LOGIN_CODE_FORM.isOffered(facts) && offersLogin(facts),
       },
     },
   },

@@ -18,9 +18,8 @@ export type Step = PageName | 'target';
 
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
-/** The names of routes of the API that authenticate the user. */
 const AUTHENTICATING_ROUTES = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
-/** The names of routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
+/** The routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
 const PROVING_ROUTES = [...AUTHENTICATING_ROUTES, 'refresh', 'make-app-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING_ROUTES.includes(submits);

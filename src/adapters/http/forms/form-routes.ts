@@ -24,7 +24,6 @@ export type FormDeps = {
 
 type Submission = { readonly page: PageName; readonly formName: string; readonly form: Form; readonly submits: Route };
 
-/** The route to which browsers post a form. */
 export const formRoute = (deps: FormDeps, urls: Locations, submission: Submission): Route => {
   const { page, formName, submits } = submission;
   const { requiredField } = submission.form;
@@ -101,7 +100,7 @@ const afterError =
   (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context, error: AppError) => {
     const { states } = deps;
     const { page, formName, form } = submission;
-    // The form comes from another site, or cannot be read.
+    // A form that comes from another site, or cannot be read, gets the error page.
     if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
     // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
     const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
@@ -153,11 +152,11 @@ const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submission, p
   const { leadsTo, withoutSession } = form;
   if (withoutSession === undefined || response.status !== 202) return leadsTo;
   if (cookie.writes !== 'waits') return withoutSession.mail;
-  return password === '' ? withoutSession.code : withoutSession.login;
+  return password === '' ? withoutSession.code : withoutSession.secondFactor;
 };
 
 const noticeOf = ({ withoutSession, notice }: Form, step: Step): string | undefined => {
-  if (step === withoutSession?.login) return undefined;
+  if (step === withoutSession?.secondFactor) return undefined;
   return step === withoutSession?.code ? 'registered' : notice;
 };
 

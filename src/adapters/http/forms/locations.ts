@@ -107,5 +107,5 @@ const DETOURS: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'
   DB_RECORD_NOT_FOUND: 'log-in',
 };
 
-/** The page on which a visitor gets what an error says is missing: a log-in, a step-up or a proof. A form may also get DB_RECORD_NOT_FOUND for an item. */
+/** The page on which a visitor gets what an error says is missing. In a form about an item, DB_RECORD_NOT_FOUND may be about the item, not the user. */
 export const detourFor = (code: ErrorCode) => DETOURS[code] ?? null;

@@ -74,7 +74,7 @@ type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
 
 const pageRoute = (deps: PagesDeps, urls: Locations, name: PageName, shownRoutes: readonly Route[]): Route => {
   const page = PAGES[name];
-  // Mail programs may add parameters to links.
+  // The page of a link in a mail takes any query, since mail programs may add parameters.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, urls, name, shownRoutes);
   return route({
@@ -186,7 +186,7 @@ const afterPageError = (deps: PagesDeps, urls: Locations, name: PageName) => asy
   if (detour === null) return null;
   if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].isSkipped)
     return urls.locationOf('target', urls.allowedTarget(to), MARKS.loggedIn);
-  // The visitor comes from a log-in or a proof, but the browser has not kept its cookie. A second detour would begin an endless loop.
+  // The visitor comes from a log-in or a proof, but the browser has not sent the cookie. A second detour would begin an endless loop.
   if (PAGES[detour].audience !== 'visitor' && mark === MARKS.loggedIn)
     return urls.hrefOf('log-in', urls.backTo(name, to), MARKS.noCookie);
   if (PAGES[detour].audience === 'stranger') explainLogIn(deps, ctx, 'AUTH_FAILED');

@@ -31,9 +31,9 @@ export const lineCounter = () => {
   const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; suppressed: number }>();
   const countOf = (kind: LineKind) => {
     const key = `${kind.level} ${kind.route} ${kind.code} ${kind.status} ${kind.of}`;
-    const counted = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
-    kinds.set(key, counted);
-    return counted;
+    const count = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
+    kinds.set(key, count);
+    return count;
   };
   return {
     admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {

@@ -122,7 +122,7 @@ const EXAMPLES: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** An example for a JSON Schema: its own, or one of the examples of its required members; `undefined` if one of them has no example. */
+/** An example for a JSON Schema: its own, or an object of examples of its required members; `undefined` if one of them has none. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];

@@ -35,7 +35,7 @@ export type UserSite = Site & { readonly brand: Brand };
 /** A path below the path of BASE_URL. It has no host, so that links work under any host name of the service. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
-type Content = {
+type LayoutContent = {
   readonly title: string;
   readonly main: Html;
   /** The path under which the navigation has the page. Default: it does not have the page. */
@@ -51,7 +51,7 @@ const NAVIGATION: Navigation = [
   ['/errors', 'Errors'],
 ];
 
-export const layout = (site: Site, content: Content): string => {
+export const layout = (site: Site, content: LayoutContent): string => {
   const { title, main, script = NOTHING } = content;
   return html`<!doctype html>
 <html lang="en">
@@ -96,7 +96,7 @@ const isLight = (color: string): boolean => {
 
 const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
-const headerOf = (site: Site, { path, aside = NOTHING }: Content): Html => {
+const headerOf = (site: Site, { path, aside = NOTHING }: LayoutContent): Html => {
   const pages = site.siteNavigation ?? NAVIGATION;
   const current = pages.findLastIndex(([target]) => target === path);
   return html`<a class="skip" href="#content">Skip to the content</a>

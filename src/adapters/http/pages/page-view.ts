@@ -29,8 +29,7 @@ export type PageView = PageContent &
     readonly locales: readonly string[];
     /** The URL of the application, to which pages link; `null`: the service does not know one. */
     readonly application: string | null;
-    /** The minimum length of a password. */
-    readonly minLength: number;
+    readonly minPasswordLength: number;
     readonly texts: UserTexts;
     readonly site: UserSite;
     readonly locale: string;

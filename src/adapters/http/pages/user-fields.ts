@@ -75,7 +75,8 @@ const focusedField = (view: PageView, form: string, formState: PageView['state']
   );
 };
 
-const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
+const withLength = ({ minPasswordLength }: PageView, text: string): string =>
+  text.replace('{min}', `${minPasswordLength}`);
 
 /** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, words: Texts): string => {

@@ -135,7 +135,7 @@ ${providerForms(view, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(view, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** For users without a password, if the page lacks the form that requires it. */
+  /** A link for users without a password, if the page lacks a form, because the form requires the password. */
   'first-password': (view) => {
     const forms = Object.entries<Form>(PAGES[view.name].forms);
     const lacksForm = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));

@@ -26,8 +26,8 @@ export const browserSession = (
     lifetime: settings.maxAge,
     cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
     /** Invites the browser to register a key for the session that this response opens. */
-    invite: (ctx: Context, opened: { readonly sessionId: string; readonly user: { readonly id: string } }): void => {
-      const { challenge, authorization } = invitationOf({ userId: opened.user.id, sessionId: opened.sessionId });
+    invite: (ctx: Context, session: { readonly sessionId: string; readonly user: { readonly id: string } }): void => {
+      const { challenge, authorization } = invitationOf({ userId: session.user.id, sessionId: session.sessionId });
       const parameters = `path="${deviceUrl}";challenge="${challenge}";authorization="${authorization}"`;
       ctx.set('Secure-Session-Registration', `(ES256);${parameters}`);
     },

@@ -105,8 +105,8 @@ export const presentedProof = (
 });
 
 /**
- * Throws if the client has hung up, since it cannot get the response. A busy process may have read the request, but not yet the end of the
- * connection. Two `setImmediate` contain a whole turn of the event loop, in which Node.js reads the end of the connection, too.
+ * Cancels the work for a client that has hung up, since it cannot get the response. A busy process may have read the request, but not yet the end
+ * of the connection. Two `setImmediate` contain a whole turn of the event loop, in which Node.js reads the end of the connection, too.
  */
 export const cancellationOf = async ({ req }: Context): Promise<Cancellation> => {
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));

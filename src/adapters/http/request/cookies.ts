@@ -23,7 +23,7 @@ export const PAGE_STATE_COOKIE = 'page_state';
 /** Proves for ten minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-/** The name of the form of the last log-in in this browser. It does not tell who logged in. */
+/** The form of the last log-in in this browser, and the provider. It does not tell who logged in. */
 const USED_LAST_COOKIE = 'used_last';
 /** The language that was chosen on a page. It never has a prefix, since it need not be protected against other hosts of the domain. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';

@@ -137,7 +137,7 @@ export type Route = Head & {
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route uses no cookie. */
   readonly cookie: CookieUse;
-  /** For pages of the service: the refresh cookie, which the page does not renew, identifies the user instead of an access token. */
+  /** For pages of the service and their forms: the refresh cookie, which is not renewed, identifies the user instead of an access token. */
   readonly visitor?: true;
   /** The route takes a posted form instead of JSON, and does what the route `submits` of the API does. */
   readonly form?: {
@@ -283,7 +283,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
 /** For routes that require a token, whose use cases read its session (ADR 0004), and for routes with a scope, which store that an assertion was used. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** A route that uses its cookie so issues an access token. A hook may add claims to the token, and fail (SYS_HOOK_UNAVAILABLE). */
+/** A route with one of these uses issues an access token, and fails with a hook that adds claims to the token (SYS_HOOK_UNAVAILABLE). */
 const ISSUING_COOKIE_USES: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [

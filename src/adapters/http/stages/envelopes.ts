@@ -158,7 +158,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     try {
       await next();
     } catch (exception) {
-      // Stages 1 and 2 run before stage 3 has set the request's id.
+      // An error of stage 1 or 2 comes before stage 3 has set the id of the request.
       ctx.request.id ??= deps.ids.next();
       ctx.request.version = deps.version;
       ctx.set(REQUEST_ID_HEADER, ctx.request.id);

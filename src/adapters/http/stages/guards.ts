@@ -74,12 +74,12 @@ const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOpera
   const assertion = BEARER.exec(header)?.[1];
   if (!ANY_TOKEN.test(header))
     throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
-  const admitted = assertion === undefined ? undefined : await admit?.(assertion, now);
-  if (!admitted?.ok) {
-    const reason = admitted?.problem ?? MALFORMED.reason;
+  const admission = assertion === undefined ? undefined : await admit?.(assertion, now);
+  if (!admission?.ok) {
+    const reason = admission?.problem ?? MALFORMED.reason;
     throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
   }
-  return admitted.operator;
+  return admission.operator;
 };
 
 const requireScope = (scope: Scope, operator: Operator | undefined): Operator => {

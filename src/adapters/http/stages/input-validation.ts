@@ -72,7 +72,7 @@ export const isPercentEncoded = (query: string): boolean => {
 
 /** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** By the values of `Content-Encoding`, also `x-gzip` (RFC 9110 §8.4.1.3). `br` is missing, since its decoder takes 16 MiB for a few bytes of input. */
+/** The parser's names of encodings, by `Content-Encoding`; `x-gzip` is `gzip` (RFC 9110 §8.4.1.3). Not `br`: its decoder takes 16 MiB for a few bytes. */
 const ENCODINGS = new Map([
   ['', 'identity'],
   ['identity', 'identity'],

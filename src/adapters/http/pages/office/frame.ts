@@ -38,10 +38,9 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
 
 export const badge = (tone: Tone, text: string | Html): Html => html`<span class="badge ${tone}">${text}</span>`;
 
-/** @param isShort without the day */
-export const timeOf = (at: number, isShort = false): Html => {
+export const timeOf = (at: number, withoutDay = false): Html => {
   const text = new Date(at).toISOString();
-  return html`<time datetime="${text}">${isShort ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
+  return html`<time datetime="${text}">${withoutDay ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
 };
 
 export const numberOf = (count: number): string => count.toLocaleString('en');

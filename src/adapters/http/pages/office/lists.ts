@@ -167,13 +167,13 @@ export const settingsPage = (view: PageView, { settings }: { readonly settings: 
     ]);
     return panel(title, tableOf(caption, ['Variable', 'Value', 'Meaning'], rows));
   };
-  const explicit = settings.filter(({ isSet }) => isSet);
-  const defaults = settings.filter(({ isSet }) => !isSet);
+  const explicitSettings = settings.filter(({ isSet }) => isSet);
+  const defaultSettings = settings.filter(({ isSet }) => !isSet);
   return officePage(view, {
     path: '/office/settings',
     title: 'Settings',
     lead: 'What this instance was started with. Secrets are not shown.',
-    main: html`${panelOf('Set', 'By its environment', explicit)}
-${panelOf('Defaults', 'All others', defaults)}`,
+    main: html`${panelOf('Set', 'By its environment', explicitSettings)}
+${panelOf('Defaults', 'All others', defaultSettings)}`,
   });
 };

@@ -68,8 +68,13 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
     lastCount = counts.find(({ kind }) => kind === 'sessions')?.count ?? lastCount;
     return lastCount ?? [];
   });
-  const known = labels.slice(labels.length - values.length);
-  return chartOf({ title: 'Active sessions', labels: known, series: [{ name: 'Sessions', values }], isLine: true });
+  const countedLabels = labels.slice(labels.length - values.length);
+  return chartOf({
+    title: 'Active sessions',
+    labels: countedLabels,
+    series: [{ name: 'Sessions', values }],
+    isLine: true,
+  });
 };
 
 const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {

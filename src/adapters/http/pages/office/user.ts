@@ -7,9 +7,9 @@ import { badge, nextPageLink, officePage, panel, timeOf, wordsOf } from './frame
 import { stateBadges } from './lists.ts';
 import type { PageView } from './view.ts';
 
-type Content = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
+type UserPageData = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
 
-export const userPage = (view: PageView, { data, events, next }: Content): string => {
+export const userPage = (view: PageView, { data, events, next }: UserPageData): string => {
   const { user, sessions, passkeys } = data;
   const actNames = [
     ...['end-sessions', ...(user.disabledAt === null ? ['reset-link'] : []), 'unlock-user'],

@@ -8,7 +8,7 @@ export type PageView = {
   readonly outcome: FormOutcome | null;
   /** `null`: a proxy logs operators in and out. */
   readonly logOutUrl: string | null;
-  /** By the name of the act. A service without mail lacks some forms. */
+  /** The forms, by the names of their acts. A service without mail lacks some forms. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** The usernames of users whom the page names, by their ids. */
   readonly usernames: ReadonlyMap<string, string>;

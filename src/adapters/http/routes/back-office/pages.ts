@@ -32,7 +32,7 @@ type PagesDeps = ActDeps & {
   readonly logOutUrl: PageView['logOutUrl'];
 };
 
-/** `userId`: of the user whom the page is about, else empty. `namedIds`: of other users whom the page names. */
+/** `userId`: the user whom the page is about, or empty. `namedIds`: the users whose usernames the page shows. */
 type ViewParts = Pick<PageView, 'suggestions'> & { readonly userId: string; readonly namedIds: readonly string[] };
 
 /**

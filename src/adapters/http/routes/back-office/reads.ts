@@ -106,7 +106,7 @@ export const READS = {
     },
     page: { path: '/office/users', name: 'Users', render: usersPage },
   }),
-  // After `user`, since the router takes the last route that matches `/users/count`.
+  // After `user`, since the router, which ignores letter case, takes the last route that matches `/users/COUNT`.
   count: act({
     at: 'GET /users/count',
     summary: 'Count the users',

@@ -88,9 +88,9 @@ const appRoute = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>):
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
     const { to } = input.query as { readonly to: string };
-    const started = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
-    ctx.state.location = started.url;
-    return started;
+    const result = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
+    ctx.state.location = result.url;
+    return result;
   },
 });
 

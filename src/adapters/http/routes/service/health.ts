@@ -19,7 +19,7 @@ export const withSharedPing = ({ ping, ...check }: Check): Check => {
   };
 };
 
-const Readiness = v.object({
+const ReadinessJson = v.object({
   /** `degraded`: all routes work, but a part that is not required is down. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
@@ -30,7 +30,7 @@ const PROBE = { auth: 'public', throttle: 'none' } as const;
 /** How long a check waits, in milliseconds. The time for optional parts is short, since proxies stop using an instance that responds late. */
 export const PING_TIMEOUT = { required: 2_000, optional: 500 };
 
-const Liveness = v.object({
+const LivenessJson = v.object({
   status: v.literal('live'),
   revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
 });
@@ -44,7 +44,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
     description: '`revision` is the commit from which it was built, or null.',
     ...PROBE,
     at: 'GET /health/live',
-    response: { data: Liveness },
+    response: { data: LivenessJson },
     handler: () => ({ status: 'live' as const, revision }),
   }),
   route({
@@ -55,7 +55,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       '200 with `degraded`: another table is locked (`tables`), or limits are counted for each instance alone (`redis`).',
     ...PROBE,
     at: 'GET /health/ready',
-    response: { data: Readiness },
+    response: { data: ReadinessJson },
     handler: async () => {
       if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));

@@ -27,7 +27,7 @@ const LINKS = {
 } as const;
 const OPTIONAL_LINKS = Object.entries(LINKS);
 
-const Home = v.object({
+const HomeJson = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
   version: v.string(),
   links: v.object({
@@ -50,7 +50,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: PageSetting
       ...PUBLIC_READ,
       at: 'GET /',
       response: {
-        data: Home,
+        data: HomeJson,
         page: async ({ links, origin }) =>
           (await import('../../pages/home.ts')).homePage(
             settings,

@@ -84,8 +84,8 @@ export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Con
   officeLink,
 });
 
-export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
-  pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
+export const pageStatesOf = (deps: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
+  pageStates(deps, pageCookies(refreshCookie).pageState);
 
 /** The routes of the pages for users, whose forms call the routes of the API (ADR 0024). */
 export const openPages = (deps: Service, config: Config, { api, script, mailPages, visits, readFiles }: Options) => {

@@ -57,13 +57,8 @@ export const SETTINGS_PAGES = {
       },
       'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
-        ...{
-          submits: 'change-password',
-          fields: ['currentPassword', 'newPassword'],
-          ...SETTING_FORM,
-          notice: 'password',
-        },
-        ...{ isOffered: hasPassword, isLocked: lacksFactor },
+        ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SETTING_FORM },
+        ...{ notice: 'password', isOffered: hasPassword, isLocked: lacksFactor },
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SETTING_FORM, defaults: storedText('locale') },
       session: { submits: 'end-session', fields: [], ...SESSION_FORM },

@@ -3,10 +3,7 @@ import { LOGIN_PAGES } from '../flow/login.ts';
 import type { FormRow, PageRow } from '../flow/rows.ts';
 import { SETTINGS_PAGES } from '../flow/settings.ts';
 
-/**
- * The pages for users, and the pages to which their forms lead. A form submits to a route of the API, and takes over the schema, limits, guard,
- * handler and errors of the route. ADR 0024.
- */
+/** The pages for users. A form submits to a route of the API, and takes over its schema, limits, guard, handler and errors (ADR 0024). */
 const TABLE = { ...LOGIN_PAGES, ...LINK_PAGES, ...SETTINGS_PAGES } as const;
 
 export type PageName = keyof typeof TABLE;

@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
@@ -8,17 +7,10 @@ import { authenticates, type Form, formPath, lastUse, PAGES, type PageName, type
 import { readForm } from './form-validation.ts';
 import { detourFor, type Locations, MARKS, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
+import type { Visitors } from './visitors.ts';
 
-export type FormDeps = {
+export type FormDeps = Omit<Visitors, 'tokenOf' | 'isLoggedIn'> & {
   readonly states: PageStates;
-  /** Whether the request has a refresh cookie, valid or not. */
-  readonly hasRefreshCookie: (ctx: Context) => boolean;
-  /** The user and the session of an access token that the route of the form has just issued. */
-  readonly sessionOfToken: (accessToken: string) => Promise<Caller | undefined>;
-  /** Sets the cookie of a visitor who has proven possession of the key, with this request (`isNew`) or some minutes ago. */
-  readonly rememberProof: (ctx: Context, session: Caller, isNew: boolean) => void;
-  /** A code by which an application binds the session to its own key. */
-  readonly bindingCodeOf: (session: Caller) => string;
   readonly usedLast: HttpOnlyCookie;
 };
 

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Secrets } from '../../../application/ports/secrets.ts';
+import type { Service } from '../../../application/service.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts';
 import type { PageName } from './flow.ts';
@@ -18,13 +18,7 @@ export const shownError = ({ code, status, retryAfter, hookMessage: message }: A
 /** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const MAX_LENGTH = 4_000;
 
-type Deps = {
-  readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
-  readonly clock: { now(): number };
-  readonly cookie: HttpOnlyCookie;
-};
-
-export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
+export const pageStates = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, cookie: HttpOnlyCookie) => ({
   /** Clears the state: after a log-in, the cookie must not keep what the user has typed. */
   clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {

@@ -55,10 +55,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
   return status >= 400 ? 'info' : 'debug';
 };
 
-/**
- * Logs a response once: stage 12 calls this for a success, stage 13 for any response. The logged duration begins at stage 9, or at the arrival if
- * the request failed before stage 9; the duration of the metrics always begins at the arrival.
- */
+/** Logs a response once. Its duration begins at stage 9, or at the arrival if the request failed before; that of the metrics begins at the arrival. */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.isLogged) return;

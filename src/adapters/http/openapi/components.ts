@@ -4,8 +4,6 @@ import type { GenericSchema } from 'valibot';
 import { typedCode, typedName } from '../../../domain/text.ts';
 import { typedAccount } from '../../json/fields.ts';
 
-type Direction = 'input' | 'output';
-
 /** The types of actions of Valibot that call a function of this service, so that no JSON Schema follows from them. */
 const WITHOUT_JSON_SCHEMA = new Set(['raw_check', 'transform']);
 /** Functions that only normalize a text. They need no description: the schema describes the normalized text. */
@@ -17,7 +15,7 @@ const UNDESCRIBED = 'undescribed';
  * The JSON Schema (draft 2020-12) of what a client sends (`input`) or receives (`output`). A schema with a title becomes a component.
  * @throws Error for a check or a transformation by a function that no metadata `jsonSchema` describes
  */
-export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, components: Components): Json => {
+export const jsonSchemaOf = (schema: GenericSchema, typeMode: 'input' | 'output', components: Components): Json => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode,

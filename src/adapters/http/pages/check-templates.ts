@@ -3,10 +3,7 @@ import { VARIABLE } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { OTHER_LINKS } from './page-view.ts';
 
-/**
- * Checks templates of pages. It allows only harmless elements and attributes: a template must neither change what a form does, nor send the URL of
- * the page to another host.
- */
+/** Checks templates of pages: a template must neither change what a form does, nor send the URL of the page to another host. */
 
 const ELEMENTS = new Set(
   `html head title meta body a abbr address article aside b bdi bdo blockquote br button caption cite code dd details dfn div dl dt em figcaption figure
@@ -57,10 +54,8 @@ const variablesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map
 /** @param builtIn the service's own template, which has all variables that the page needs @param otherVariables variables that the page also has */
 const templateProblems = (template: string, builtIn: string, otherVariables: readonly string[]): string[] => {
   const neededVariables = [...new Set(variablesIn(builtIn))];
-  return [
-    ...markupProblems(template, [...new Set([...neededVariables, ...otherVariables])]),
-    ...missingVariables(template, neededVariables),
-  ];
+  const knownVariables = [...new Set([...neededVariables, ...otherVariables])];
+  return [...markupProblems(template, knownVariables), ...missingVariables(template, neededVariables)];
 };
 
 const missingVariables = (template: string, neededVariables: readonly string[]): string[] => {

@@ -101,7 +101,7 @@ const visitorLine = (view: PageView): Html => {
   return html`<p class="visitor">${hasNoWayBack ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
 };
 
-type TemplateContent = {
+type Content = {
   readonly template: string;
   readonly title: string;
   readonly isError?: boolean;
@@ -113,11 +113,7 @@ type TemplateContent = {
 };
 
 /** Fills a template, and puts it into the layout that all pages for users have. */
-export const filledPage = (
-  { site, texts, locale }: PageFrame,
-  { templates }: UserPageFiles,
-  page: TemplateContent,
-): string => {
+export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: UserPageFiles, page: Content): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NOTHING, visitor = NOTHING, languages = NOTHING, script = NOTHING } = page;
   const { brand } = site;

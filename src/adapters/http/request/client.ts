@@ -25,7 +25,7 @@ const clientAddress = (ctx: Context): string | null =>
 /** The key by which rate limits count requests: the client's IPv4 address, or the /64 network of its IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
-/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. An attacker may have many addresses of a network (ADR 0008). */
+/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. Attackers may have many addresses of a network (ADR 0008). */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);
   return address === null ? ['unknown'] : networksOf(address);

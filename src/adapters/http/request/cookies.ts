@@ -134,10 +134,7 @@ const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 charact
 /** Takes the place of the state in the name of the cookie that keeps an identity, until the next log-in links it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
-/**
- * The cookies of log-ins at providers: one for each log-in, so that several tabs can log in at the same time. They are `Lax` instead of `Strict`,
- * since browsers have to send them after a redirect from another site.
- */
+/** The cookies of log-ins at providers, one for each. They are `Lax` instead of `Strict`: browsers have to send them after a redirect from another site. */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
   const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });

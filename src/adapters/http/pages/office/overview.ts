@@ -68,10 +68,10 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
     lastCount = counts.find(({ kind }) => kind === 'sessions')?.count ?? lastCount;
     return lastCount ?? [];
   });
-  const countedLabels = labels.slice(labels.length - values.length);
+  const axisLabels = labels.slice(labels.length - values.length);
   return chartOf({
     title: 'Active sessions',
-    labels: countedLabels,
+    labels: axisLabels,
     series: [{ name: 'Sessions', values }],
     isLine: true,
   });

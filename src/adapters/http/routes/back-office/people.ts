@@ -38,20 +38,17 @@ type ProxySettings = {
   readonly secret: string;
 };
 
-export const behindProxy = (
-  { identityHeader, secret: expectedSecret }: ProxySettings,
-  adminUrl: string,
-): PeopleLogin => ({
+export const behindProxy = ({ identityHeader, secret }: ProxySettings, adminUrl: string): PeopleLogin => ({
   async admit(ctx) {
-    const [secret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
-    if (secret === undefined)
+    const [sentSecret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
+    if (sentSecret === undefined)
       throw new AppError('AUTH_TOKEN_MISSING', {
         message: 'These pages are for people whom a proxy has authenticated.',
       });
     const refusal = (reason: string) =>
       new AppError('AUTH_TOKEN_INVALID', { reason, message: `The proxy is not set up as it has to be: ${reason}.` });
     const digestOf = (text: string) => hash('sha256', text, 'buffer');
-    if (!timingSafeEqual(digestOf(expectedSecret), digestOf(secret)) || others.length > 0)
+    if (!timingSafeEqual(digestOf(secret), digestOf(sentSecret)) || others.length > 0)
       throw refusal('its secret is another one');
     assertHost(ctx, new URL(adminUrl).hostname);
     const names = headerValues(ctx.req, identityHeader);

@@ -25,7 +25,6 @@ const LINKS = {
   logOut: PAGES['log-out'].path,
   console: '/console',
 } as const;
-const OPTIONAL_LINKS = Object.entries(LINKS);
 
 const HomeJson = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
@@ -69,7 +68,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: PageSetting
           keys: `${baseUrl}/.well-known/jwks.json`,
           client: `${baseUrl}/client.js`,
           ...Object.fromEntries(
-            OPTIONAL_LINKS.flatMap(([name, path]) => (hasPage(path) ? [[name, baseUrl + path] as const] : [])),
+            Object.entries(LINKS).flatMap(([name, path]) => (hasPage(path) ? [[name, baseUrl + path] as const] : [])),
           ),
         },
       }),

@@ -22,7 +22,7 @@ const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as co
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
-/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a log-in with a wrong password seems to need one, too, which prevents guessing. */
+/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a wrong password seems to need one, too, so that nobody learns which is right. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
 /** Pages on which visitors register and log in, and those that follow a log-in. */

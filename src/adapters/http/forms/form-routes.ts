@@ -59,11 +59,11 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
   const resultStep = showsOnce?.on ?? stepAfterSuccess(submission, ctx.state.form?.get('password'));
   const step = resultStep === 'target' && to === undefined ? (form.withoutTarget ?? resultStep) : resultStep;
   const notice = noticeOf(form, step);
-  const second = step === page ? PAGES[page].secondView : undefined;
-  if (step !== 'target' && (showsOnce !== null || notice !== undefined || second !== undefined))
+  const nextView = step === page ? PAGES[page].secondView : undefined;
+  if (step !== 'target' && (showsOnce !== null || notice !== undefined || nextView !== undefined))
     states.set(ctx, {
       page: step,
-      form: second?.form ?? form.buttonOf ?? formName,
+      form: nextView?.form ?? form.buttonOf ?? formName,
       // The state has no QR code, which would be too long for a cookie. The page makes it again from `uri`.
       ...(showsOnce !== null && {
         session: (openedSession ?? ctx.request.caller)?.sessionId,
@@ -73,7 +73,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
       typed: refilledTexts(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
   else if (openedSession !== undefined && authenticates(form)) states.clear(ctx);
-  if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
+  if (nextView !== undefined) return urls.hrefOf(page, to, undefined, nextView.next);
   if (step === 'target') resumeForm(deps, urls, ctx, to);
   const code = openedSession && authenticates(form) ? bindingCodeOf(openedSession) : undefined;
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
@@ -164,6 +164,6 @@ const REFILLED_FIELDS = [
 const REFILLED_MAX_LENGTH = 500;
 
 const refilledTexts = (form: ReadonlyMap<string, string>): Readonly<Record<string, string>> => {
-  const refilled = [...form].filter(([name]) => REFILLED_FIELDS.includes(name));
-  return Object.fromEntries(refilled.map(([name, text]) => [name, text.slice(0, REFILLED_MAX_LENGTH)]));
+  const fields = [...form].filter(([name]) => REFILLED_FIELDS.includes(name));
+  return Object.fromEntries(fields.map(([name, text]) => [name, text.slice(0, REFILLED_MAX_LENGTH)]));
 };

@@ -117,8 +117,8 @@ const showPage =
       deps.states.set(ctx, { page: name, form: storedState.form, typed: storedState.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
-    const shownInput = { ...input, body: undefined, query: { before }, params: {} };
-    for (const each of shownRoutes) payloads[each.name] = await each.handler(shownInput, ctx);
+    const routeInput = { ...input, body: undefined, query: { before }, params: {} };
+    for (const each of shownRoutes) payloads[each.name] = await each.handler(routeInput, ctx);
     // The step-up has shown one factor, but the form requires another one, too.
     if (state?.typed?.resumes !== undefined && page.forms[state.form]?.isLocked?.({ payloads })) {
       deps.states.set(ctx, { ...state, page: 'step-up', form: '' });

@@ -22,10 +22,10 @@ export const pageStates = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'
   /** Clears the state: after a log-in, the cookie must not keep what the user has typed. */
   clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {
-    const encryptState = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
-    const text = encryptState(state);
+    const encrypt = (plain: PageState) => secrets.encrypt(JSON.stringify(plain), clock.now() + PAGE_STATE_LIFETIME);
+    const sealed = encrypt(state);
     // If the state is too long, the page still shows the error, but not what the user typed.
-    cookie.set(ctx, text.length <= MAX_LENGTH ? text : encryptState({ ...state, typed: {} }));
+    cookie.set(ctx, sealed.length <= MAX_LENGTH ? sealed : encrypt({ ...state, typed: {} }));
   },
   /** Returns the state of a page, and clears its cookie, so that the page does not show it again when it is loaded again. */
   pop: (ctx: Context, page: PageName): PageState | null => {
@@ -35,9 +35,9 @@ export const pageStates = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'
       return plain === null ? [] : [JSON.parse(plain)];
     });
     const isOwn = ({ session }: PageState) => session === undefined || session === ctx.request.caller?.sessionId;
-    const own = states.find((state) => state.page === page && isOwn(state)) ?? null;
-    if (own !== null) cookie.clear(ctx);
-    return own;
+    const ownState = states.find((state) => state.page === page && isOwn(state)) ?? null;
+    if (ownState !== null) cookie.clear(ctx);
+    return ownState;
   },
 });
 

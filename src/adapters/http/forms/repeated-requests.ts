@@ -64,9 +64,9 @@ export const repeatedRequests =
     const lock = random();
     const deadline = monotonicTime() + ANSWER_LIFETIME;
     while (true) {
-      const other = await counts.replace(name, '', lock, LOCK_LIFETIME);
-      if (other === null) break;
-      const sealed = seal.decrypt(other.text);
+      const entry = await counts.replace(name, '', lock, LOCK_LIFETIME);
+      if (entry === null) break;
+      const sealed = seal.decrypt(entry.text);
       if (sealed !== null) return replayAnswer(ctx, JSON.parse(sealed));
       // The first request takes too long, so the second one is handled as well.
       if (monotonicTime() >= deadline) return work();

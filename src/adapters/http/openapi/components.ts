@@ -36,9 +36,9 @@ const extract = (node: unknown, components: Components): unknown => {
   if (node.jsonSchema === UNDESCRIBED) throw new Error('a check or a transformation has no metadata jsonSchema');
   if (isJson(node.jsonSchema)) return node.jsonSchema;
   const { examples, ...schema } = node;
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extract(value, components)]));
-  const whole = examples === undefined ? inner : { ...inner, examples };
-  return typeof node.title === 'string' ? components.addReference('schemas', node.title, whole) : whole;
+  const members = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extract(value, components)]));
+  const withExamples = examples === undefined ? members : { ...members, examples };
+  return typeof node.title === 'string' ? components.addReference('schemas', node.title, withExamples) : withExamples;
 };
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -95,9 +95,9 @@ const markupProblems = (template: string, knownVariables: readonly string[]): st
   return problems;
 };
 
-const endTagProblems = (name: string, open: string | undefined): string[] => {
-  if (open === name) return [];
-  return [open === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${open}>`];
+const endTagProblems = (name: string, openTag: string | undefined): string[] => {
+  if (openTag === name) return [];
+  return [openTag === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${openTag}>`];
 };
 
 const unknownVariables = (text: string, knownVariables: readonly string[]): string[] => [
@@ -124,11 +124,11 @@ const textVariableProblems = (text: string, knownVariables: readonly string[], p
 ];
 
 const attributeProblems = (element: string, attributes: string, knownVariables: readonly string[]): string[] =>
-  [...attributes.matchAll(ATTRIBUTE)].flatMap(([, given = '', value = '']) => {
-    const name = given.toLowerCase();
+  [...attributes.matchAll(ATTRIBUTE)].flatMap(([, writtenName = '', value = '']) => {
+    const name = writtenName.toLowerCase();
     const extension = /^(?:aria|data)-/.test(name) ? ANY_VALUE : undefined;
-    const allowed = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? extension;
-    if (allowed === undefined) return [`${name} may not be in <${element}>`];
+    const pattern = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? extension;
+    if (pattern === undefined) return [`${name} may not be in <${element}>`];
     const variables = variablesIn(value);
     const isHref = element === 'a' && name === 'href' && variables.some(isLink) && /^\{\{[\w.-]+\}\}$/.test(value);
     if (isHref) return unknownVariables(value, knownVariables);
@@ -136,7 +136,7 @@ const attributeProblems = (element: string, attributes: string, knownVariables: 
       ...unknownVariables(value, knownVariables),
       ...variables.filter(isLink).map((each) => `${placeholder(each)} may only be the whole href of an <a>`),
       ...variables.filter(isMarkupVariable).map((each) => `${placeholder(each)} may not be in a tag`),
-      ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
+      ...(pattern.test(value) ? [] : [`${name} may not have this value`]),
     ];
   });
 

@@ -20,14 +20,14 @@ const PAGE_TEXTS = {
 /** The URLs of the pages of `PAGE_TEXTS`. A page that is switched off has none. */
 type Links = { readonly [Name in keyof typeof PAGE_TEXTS]?: string | undefined };
 
-export const homePage = (site: Site, links: Links, visitor: VisitorOrigin | null = null): string => {
+export const homePage = (site: Site, links: Links, visitorOrigin: VisitorOrigin | null = null): string => {
   const texts = Object.entries(PAGE_TEXTS) as [keyof Links, { readonly title: string; readonly text: string }][];
   return layout(site, {
     title: 'Tandem',
     path: '/',
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
-${visitor === null ? NOTHING : originText(visitor)}<h2>Where to go next</h2>
+${visitorOrigin === null ? NOTHING : originText(visitorOrigin)}<h2>Where to go next</h2>
 <ul class="plain links">
 ${texts.flatMap(([name, { title, text }]) => {
   const address = links[name];

@@ -50,10 +50,10 @@ export const languageName = (tag: string): string => {
   }
 };
 
-const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
-  const listed = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
-  return html`${[...listed].map((each) => {
-    const selected = each === (chosen || locale) ? html` selected` : NOTHING;
+const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html => {
+  const listedLocales = new Set([...locales, ...(chosenLocale === '' ? [] : [chosenLocale])]);
+  return html`${[...listedLocales].map((each) => {
+    const selected = each === (chosenLocale || locale) ? html` selected` : NOTHING;
     return html`<option value="${each}" lang="${each}"${selected}>${languageName(each)}</option>\n`;
   })}`;
 };
@@ -113,16 +113,16 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
     ...(hint === undefined ? [] : [`${id}-hint`]),
     ...(problemText === undefined ? [] : [`${id}-problem`]),
   ];
-  const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
-  const invalid = problemText === undefined ? NOTHING : html` aria-invalid="true"`;
+  const describedBy = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
+  const invalidAttribute = problemText === undefined ? NOTHING : html` aria-invalid="true"`;
   const text = formState?.typed?.[name] ?? values[name] ?? '';
-  const filled = type === 'password' ? NOTHING : html` value="${text}"`;
-  const required = isOptional ? NOTHING : html` required`;
-  const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${hasFocus ? html` autofocus` : NOTHING}${described}${invalid}`;
+  const valueAttribute = type === 'password' ? NOTHING : html` value="${text}"`;
+  const requiredAttribute = isOptional ? NOTHING : html` required`;
+  const commonAttributes = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${requiredAttribute}${hasFocus ? html` autofocus` : NOTHING}${describedBy}${invalidAttribute}`;
   const control =
     type === 'select'
-      ? html`<select ${common}>\n${localesOf(view, text)}</select>`
-      : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
+      ? html`<select ${commonAttributes}>\n${localesOf(view, text)}</select>`
+      : html`<input ${commonAttributes} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${valueAttribute}>`;
   return html`<p class="field"><label for="${id}">${isOptional ? or : label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(view, hint)}</span>\n`}${control}
 ${problemText === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${problemText}</span>\n`}${isForgettable ? forgotLink(view) : NOTHING}</p>

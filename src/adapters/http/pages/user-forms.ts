@@ -29,14 +29,14 @@ const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): H
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
   if (username === undefined && previewPath === undefined) return NOTHING;
-  const told = previewPath === undefined ? NOTHING : html` data-told="username"`;
-  return html`<input type="text" autocomplete="username" value="${username ?? ''}"${told} readonly hidden>\n`;
+  const toldAttribute = previewPath === undefined ? NOTHING : html` data-told="username"`;
+  return html`<input type="text" autocomplete="username" value="${username ?? ''}"${toldAttribute} readonly hidden>\n`;
 };
 
 /** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows the sentences. */
 const previewTexts = ({ texts, name }: PageView, { previewPath }: Form): Html => {
-  const told = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
-  return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;
+  const preview = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
+  return html`${preview.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;
 };
 
 const previewPart = (part: string): Html => {
@@ -58,8 +58,8 @@ const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
 const scriptAttributes = (view: PageView, form: Form): Html => {
   const { name: page, payloads, state, now, site, texts, fallbackUrls } = view;
   const { fields, previewPath } = form;
-  const created = payloads['passkey-options'];
-  const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
+  const creation = payloads['passkey-options'];
+  const options = creation === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', creation];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
   const { allAcceptedCredentialIds: accepted } = (state?.payload ?? {}) as Partial<Readonly<Record<string, unknown>>>;
   return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
@@ -67,8 +67,8 @@ const scriptAttributes = (view: PageView, form: Form): Html => {
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
   }${form.autofillsPasskeys ? html` data-autofill` : NOTHING}${form.conditionalCreate && state?.error === undefined ? html` data-silent` : NOTHING}${passkeyOffer(view, form)}${
-    form.renamesUser && created && hasPasskeys(view)
-      ? html` data-user="${JSON.stringify({ rp: created.rp, user: created.user })}"`
+    form.renamesUser && creation && hasPasskeys(view)
+      ? html` data-user="${JSON.stringify({ rp: creation.rp, user: creation.user })}"`
       : NOTHING
   }${
     PAGES[page].forwards === 'when-proven' && state?.error === undefined
@@ -107,15 +107,15 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
 
 /** The present value of the setting that a form changes. */
 const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html => {
-  const { username = '', email = '', emailVerified, locale: own } = payloads['current-user'] ?? {};
+  const { username = '', email = '', emailVerified, locale: userLocale } = payloads['current-user'] ?? {};
   const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
-  const words: Readonly<Record<string, Html>> = {
+  const values: Readonly<Record<string, Html>> = {
     username: html`<span>${username}</span>`,
     email: html`<span>${email} <small>${state}</small></span>`,
     password: html`<span aria-hidden="true">••••••••</span>`,
-    language: html`<span>${languageName(own ?? locale)}</span>`,
+    language: html`<span>${languageName(userLocale ?? locale)}</span>`,
   };
-  return words[form] ?? NOTHING;
+  return values[form] ?? NOTHING;
 };
 
 /** The row that stands for a locked form: the present value, and a button. */

@@ -17,9 +17,9 @@ export const browserSession = (
   invitationOf: ReturnType<typeof inviteBrowser>,
 ) => {
   const { origin, hostname, pathname } = new URL(baseUrl);
-  const below = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
-  const [path, deviceUrl] = [below('/auth'), below('/auth/device')];
-  const refreshPaths = [below('/auth/refresh-token'), below('/auth/continue')];
+  const pathBelow = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
+  const [path, deviceUrl] = [pathBelow('/auth'), pathBelow('/auth/device')];
+  const refreshPaths = [pathBelow('/auth/refresh-token'), pathBelow('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
     /** How long a bound cookie proves that the browser has the key, in milliseconds. */

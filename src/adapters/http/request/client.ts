@@ -147,9 +147,9 @@ const ACCEPT_LANGUAGE_MAX_LENGTH = 1_000;
 
 /** Canonical language tags: first the language that was chosen on a page, then the languages of `Accept-Language` (RFC 9110 §12.5.4). */
 const acceptedLocales = (ctx: Context): string[] => {
-  const accepted = ctx.get('Accept-Language').length > ACCEPT_LANGUAGE_MAX_LENGTH ? [] : ctx.acceptsLanguages();
-  const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
-  return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);
+  const acceptedTags = ctx.get('Accept-Language').length > ACCEPT_LANGUAGE_MAX_LENGTH ? [] : ctx.acceptsLanguages();
+  const chosenTags = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
+  return [...chosenTags, ...acceptedTags].flatMap((language) => canonicalLocale(language) ?? []);
 };
 
 export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: eventOriginOf(ctx) });

@@ -146,9 +146,9 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       if (sealed.length > START_MAX_LENGTH)
         throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [START_TOO_LONG] });
       // The newest first: browsers send the oldest cookies first (RFC 6265 §5.4).
-      const earlier = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
+      const oldCookies = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
       let length = sealed.length;
-      for (const [at, [name, texts]] of earlier.entries()) {
+      for (const [at, [name, texts]] of oldCookies.entries()) {
         length += texts.join('').length;
         if (at >= MAX_STARTS - 1 || length > STARTS_MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
       }

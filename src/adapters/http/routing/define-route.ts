@@ -102,18 +102,20 @@ type CookieUse = {
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
 
-type Head = {
+export type RouteHead = {
   readonly name: string;
-  readonly method: Method;
-  readonly path: Path;
-  readonly tag: Tag;
+  /** The method and the path: `GET /orders/:id`. */
+  readonly at: `${Method} ${Path}`;
   /** One line, without a full stop. */
   readonly summary: string;
   readonly description?: string;
 };
 
 /** A declared route. Its rate limit, guard, validation, serialization, its part of the OpenAPI document and tests follow from the declaration. */
-export type Route = Head & {
+export type Route = Omit<RouteHead, 'at'> & {
+  readonly method: Method;
+  readonly path: Path;
+  readonly tag: Tag;
   /** Default: `required`. */
   readonly auth: Strategy;
   /** Default: `global`. */
@@ -179,11 +181,6 @@ type Response<Data> = {
 
 /** An application's own error codes with their entries, or codes of the catalog with `true`. */
 type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
-
-export type RouteHead = Omit<Head, 'tag' | 'method' | 'path'> & {
-  /** The method and the path: `GET /orders/:id`. */
-  readonly at: `${Method} ${Path}`;
-};
 
 type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy> = RouteHead &
   Partial<
@@ -261,7 +258,7 @@ export const route = <
 };
 
 /** A route that redirects every request to a location, whatever its query. */
-export const redirectRoute = (head: RouteHead & Pick<Head, 'tag'>, location: string): Route =>
+export const redirectRoute = (head: RouteHead & Pick<Route, 'tag'>, location: string): Route =>
   route({
     ...{ ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
     handler: (_input, ctx) => {

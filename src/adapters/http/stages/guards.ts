@@ -93,8 +93,8 @@ const requireScope = (scope: Scope, operator: Operator | undefined): Operator =>
 const isPageServer = (ctx: Context, pageServers: readonly PageServer[]): boolean => {
   const [, encoded = ''] = BASIC.exec(authorizationOf(ctx)) ?? [];
   const [, id, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
-  const presented = hash('sha256', secret, 'buffer');
-  return pageServers.some((server) => server.id === id && timingSafeEqual(server.secretHash, presented));
+  const presentedHash = hash('sha256', secret, 'buffer');
+  return pageServers.some((server) => server.id === id && timingSafeEqual(server.secretHash, presentedHash));
 };
 
 /** It runs before the rate limit, so that the limit counts each visitor of a page server by the visitor's address. */

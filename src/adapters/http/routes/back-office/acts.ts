@@ -67,8 +67,8 @@ export const ACTS = {
     mail: { isSent: ({ sendLink }) => sendLink, preventedBy: ['sendLink', false] },
     async execute(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
-      const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
-      return userData(await operate.createAccount(deps)(created, origin));
+      const newAccount = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
+      return userData(await operate.createAccount(deps)(newAccount, origin));
     },
     form: {
       button: 'Create a user',

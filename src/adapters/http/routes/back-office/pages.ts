@@ -78,12 +78,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       at: `GET ${page.path}`,
       summary: page.name,
       request: { query: pageQuery(query) },
-      handler: async ({ query: { said, ...given } }, ctx) => {
-        const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
+      handler: async ({ query: { said, ...ownQuery } }, ctx) => {
+        const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...ownQuery };
         const data = await performAct(read, deps, { query: input, body: undefined }, originOfOperator(ctx));
         const suggestions = (await page.suggestions?.(deps)) ?? [];
         const parts = { userId: '', namedIds: page.userIds?.(data) ?? [], suggestions };
-        return page.render(await viewOf(ctx, said as string | undefined, parts), data, given);
+        return page.render(await viewOf(ctx, said as string | undefined, parts), data, ownQuery);
       },
     });
   });

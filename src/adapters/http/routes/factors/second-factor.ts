@@ -131,9 +131,9 @@ export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: Devi
       const client = await cancellationOf(ctx);
       const evidence = { factor, presented: readPresentedDevice(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: eventOriginOf(ctx), client };
-      const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
-      if (refreshToken === undefined) cookie.setAccess(ctx, issued);
-      else cookie.set(ctx, { ...issued, refreshToken });
-      return { accessToken: issued.accessToken };
+      const { refreshToken, ...access } = await stepUp(deps)(input, signal);
+      if (refreshToken === undefined) cookie.setAccess(ctx, access);
+      else cookie.set(ctx, { ...access, refreshToken });
+      return { accessToken: access.accessToken };
     },
   });

@@ -59,13 +59,16 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
     handler: async () => {
       if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));
-      const down = outcomes.filter(({ up }) => !up);
-      if (down.some(({ required }) => required)) {
-        const names = down.map(({ name }) => name).join(', ');
-        throw notReady(`Not ready; down: ${names}.`, down.map(({ name, reason }) => `${name}: ${reason}`).join('; '));
+      const failures = outcomes.filter(({ up }) => !up);
+      if (failures.some(({ required }) => required)) {
+        const names = failures.map(({ name }) => name).join(', ');
+        throw notReady(
+          `Not ready; down: ${names}.`,
+          failures.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
+        );
       }
       return {
-        status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
+        status: failures.length === 0 ? ('ready' as const) : ('degraded' as const),
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
       };
     },

@@ -12,7 +12,7 @@ import { errorEnvelope, responseSerialization, successEnvelope } from './stages/
 import { authenticationGuard, rateLimits, recognisePageServer } from './stages/guards.ts';
 import { inputValidation } from './stages/input-validation.ts';
 
-/** The thirteen stages of every request, in the order of SPEC "Request processing". */
+/** The stages of a request, in the order of SPEC "Request processing". For a form, other stages take the place of 8, 11 and 12. */
 export const pipeline = (
   routes: readonly Route[],
   deps: HttpDeps,

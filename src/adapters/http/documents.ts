@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { NO_STORE, PUBLIC_READ, type Route, route, type Unwrapped } from './routing/define-route.ts';
 
-/** Characters. Browsers send less than 200. Koa takes milliseconds to parse the longest header that Node.js accepts. */
+/** Characters. A longer header counts as none: Koa takes milliseconds to parse the longest that Node.js accepts. Browsers send less than 200. */
 const ACCEPT_MAX_LENGTH = 1_000;
 
 /** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or everything, gets JSON. */
@@ -13,7 +13,7 @@ export const prefersHtml = (ctx: Context): boolean =>
 /** The values of `Sec-Fetch-Dest` for navigations (Fetch §2.2.5). Scripts cannot set this header. */
 const NAVIGATION_DESTINATIONS = ['document', 'iframe', 'frame'];
 
-/** Whether a person sees the response: a browser navigates, or a client without `Sec-Fetch-Dest` prefers HTML on a route with error pages. */
+/** Whether a person sees the response: a browser navigates, or a client without `Sec-Fetch-Dest` prefers HTML, unless the route has no error pages. */
 export const isForPerson = (ctx: Context): boolean => {
   const hasPage = ctx.state.route?.errorPages !== false;
   ctx.vary(hasPage ? 'Sec-Fetch-Dest, Accept' : 'Sec-Fetch-Dest');
@@ -31,7 +31,7 @@ export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 const NONE = "'none'";
 const DENIED_BY_DEFAULT = { 'default-src': NONE, 'base-uri': NONE, 'form-action': NONE, 'frame-ancestors': NONE };
 
-/** A Content-Security-Policy that allows only what these directives allow. */
+/** A Content-Security-Policy with these directives. Without any, a page may load nothing, send no form, and be in no frame. */
 export const contentPolicy = (directives: Readonly<Record<string, string>>): string =>
   Object.entries({ ...DENIED_BY_DEFAULT, ...directives })
     .map(([name, value]) => `${name} ${value}`)
@@ -39,7 +39,7 @@ export const contentPolicy = (directives: Readonly<Record<string, string>>): str
 
 const OWN_STYLES_AND_IMAGES = { 'style-src': "'self'", 'img-src': "'self'" };
 
-/** The policy of a page that loads stylesheets and images of the service. @param directives are added, or replace the one of the same name */
+/** The policy of a page that loads stylesheets and images of the service. @param directives are added to those of the policy, or replace them by name */
 export const pagePolicy = (directives: Readonly<Record<string, string>> = {}): string =>
   contentPolicy({ ...OWN_STYLES_AND_IMAGES, ...directives });
 
@@ -81,9 +81,7 @@ export const cachedDocument = (render: () => Promise<string>): (() => Promise<Ca
 
 type DocumentDeclaration = Pick<Route, 'name' | 'summary' | 'path'> &
   Omit<Unwrapped, 'cacheControl'> & {
-    /** Default: `pages`. */
     readonly tag?: Route['tag'];
-    /** Default: `PAGE_CACHE_CONTROL`. */
     readonly cacheControl?: string;
     /** An example of the text for the OpenAPI document, or the schema of the text. */
     readonly text?: string | v.GenericSchema<string, string>;

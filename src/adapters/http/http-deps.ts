@@ -29,7 +29,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly ids: IdGenerator;
   /** @param presented the DPoP proof of the request (RFC 9449); `null`: it has none */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
-  /** An access token for the visitor of a page, by the refresh cookie. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless `auth` is optional */
+  /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and nobody is logged in. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError AUTH_STEP_UP_REQUIRED if the session of the token lacks the authentication that the route requires */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
@@ -49,7 +49,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only pages of these origins may post forms, except forms that are `allowsApplications`. */
+  /** The origins of the service itself. Only their pages may post forms; forms with `allowsApplications`, also pages of the allowed origins. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;
@@ -60,8 +60,9 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, RateLimit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
-   * Answers the second of two equal requests, such as after a double click, with the response to the first one. Two attempts differ by a random
-   * number. @param fields of the form, which has the number; empty: a cookie has it; `null`: the request has no number, and is always an attempt of its own
+   * Answers the second of two equal requests, such as after a double click, with the response to the first one. A random number in the request
+   * tells a second click from a second attempt.
+   * @param fields of the form, with the number; empty: a cookie has the number; `null`: without a number, each request is an attempt of its own
    * @param work handles the request, and returns the URL to which the browser goes
    */
   readonly answerOnce: (
@@ -87,7 +88,7 @@ declare module 'koa' {
     id: string;
     /** Stage 3: the caller's trace, or a new one. */
     trace: Trace;
-    /** Stage 3: the application's version. */
+    /** Stage 3: the version of the service. */
     version: string;
     /** Stage 7: the claims of a valid access token. */
     jwtClaim?: AccessClaims;
@@ -112,7 +113,7 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
-    /** Set if a page server sent the request with its secret. `visitor`: the IP address of its visitor as it states, or empty. */
+    /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
     pageServer?: { readonly visitor: string };
     /** The id of the visitor's session, if the guard has refused the request since the session has ended. */
     endedSession?: string | undefined;

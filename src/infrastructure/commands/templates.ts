@@ -56,7 +56,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
           locales: [locale],
           wasOfferedPasskey: false,
           lastUsedForm: 'log-in',
-          minLength: config.passwordLimits.minLength,
+          minPasswordLength: config.passwordLimits.minLength,
           providers: [{ name: 'example', title: 'Example' }],
         },
         files,

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { scriptedPagePolicy } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
-import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
+import { type PageContent, userPageRoutes } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { ContinueTargets } from '../../adapters/http/pages/continue.ts';
@@ -84,8 +84,8 @@ export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Con
   officeLink,
 });
 
-export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
-  pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
+export const pageStatesOf = (deps: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
+  pageStates(deps, pageCookies(refreshCookie).pageState);
 
 /** The routes of the pages for users, whose forms call the routes of the API (ADR 0024). */
 export const openPages = (deps: Service, config: Config, { api, script, mailPages, visits, readFiles }: Options) => {
@@ -95,7 +95,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
   const isEnabled = (page: Page) => config.accountPages || (mailPages && page.isOfMail === true);
-  const pages = formRoutes({
+  const pages = userPageRoutes({
     api: [
       ...api,
       nameAccountRoute,
@@ -116,7 +116,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
       const around = {
         site,
         application,
-        minLength: config.passwordLimits.minLength,
+        minPasswordLength: config.passwordLimits.minLength,
         pages: pageNames,
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],

@@ -309,7 +309,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'register.register': {
     success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
     mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
-    login: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
+    secondFactor: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
     code: async () => {
       const { email } = aPerson();
       return sending(await at('/auth/register', nameless), 'register.register', { email });
@@ -547,7 +547,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
   if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SHOWN_SECRET : RECOVERY_CODE;
   const isSilent =
-    of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.withoutTarget === undefined);
+    of === 'secondFactor' || (of === 'success' && form.leadsTo === 'target' && form.withoutTarget === undefined);
   if (of === 'code') return notices.registered;
   return isSilent ? undefined : notices[form.notice ?? ''];
 };

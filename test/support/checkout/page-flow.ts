@@ -9,7 +9,7 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
     [showsOnce?.on, `${name}: ${showsOnce?.member}`],
     // Who is invited has proven the address.
     [requiredField === undefined ? withoutSession?.mail : undefined, `${name}: address to verify`],
-    [withoutSession?.login, `${name}: factor to add`],
+    [withoutSession?.secondFactor, `${name}: factor to add`],
     [withoutSession?.code, `${name}: factor to add, without a password`],
     ...Object.entries(onError).map(([code, to]) => [to, `${name}: ${code}`] as const),
   ];

@@ -100,7 +100,7 @@ export const toAppError = (exception: unknown): AppError => {
   return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
 };
 
-/** Whether an exception is an error of `http-errors`, in any copy of the library, with a status that exists. Some middlewares make others. */
+/** Whether an exception is an error of `http-errors`, of any copy of the library, with a known status from 400 on. Some middlewares throw other statuses. */
 export const isHttpError = (exception: unknown): exception is createHttpError.HttpError =>
   createHttpError.isHttpError(exception) && exception.status in STATUS_CODES && exception.status >= 400;
 
@@ -113,7 +113,7 @@ const wrapHttpError = (error: createHttpError.HttpError): AppError =>
     cause: error.status < 500 ? undefined : error,
   });
 
-/** `error` for 503, unlike other statuses from 500 on: the service is only busy. `info` if the client hung up. */
+/** The level of the log line: 503 is no `fatal`, since the service is only busy; `info` if the client hung up. */
 const levelOf = ({ status, type }: createHttpError.HttpError) => {
   if (type === 'request.aborted') return 'info';
   return status < 500 || status === 503 ? 'error' : 'fatal';

@@ -13,10 +13,7 @@ import { httpFailure } from './exceptions.ts';
 /** A valid ULID in place of the id of a request that failed before it got one. */
 const UNKNOWN_ID = '0'.repeat(26);
 
-/**
- * Replaces Koa's error handler, which responds in plain text. Koa calls it with errors of stage 13, and of writing the response. Most of these
- * only report that the client has hung up, or that the response has been sent.
- */
+/** Replaces Koa's error handler, which responds in plain text. Koa calls it with errors of stage 13, and of writing, such as a client that hung up. */
 export const lastResort = (deps: HttpDeps) =>
   function onerror(this: Context, fault?: unknown): void {
     // `req.socket`, since a pipelined response has no socket before its turn.

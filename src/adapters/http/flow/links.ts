@@ -1,12 +1,11 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable, WITHOUT_SESSION } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT_REQUIREMENTS, OFFERS_PASSKEY, type PageTable, WITHOUT_SESSION } from './rows.ts';
 
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
 const VERIFICATION_FORM = { submits: 'request-email-verification', notice: 'verify', ...MAIL_FORM } as const;
-const TO_DONE = { leadsTo: 'target', withoutTarget: 'done' } as const;
-/** A form that sends the mail again. @param forms the names of those that may have sent the first mail */
+/** A form that sends a mail again. @param forms the names of the forms that may have sent it first */
 const resendAfter = (...forms: readonly string[]) => ({
   fields: [],
   resendsMail: true as const,
@@ -23,11 +22,11 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
 ) => ({
   path: `/auth/link/${name}` as const,
   isOfMail: true as const,
-  forms: { [name]: { submits, fields, ...TO_DONE, notice: name, ...options } },
+  forms: { [name]: { submits, fields, leadsTo: 'target', withoutTarget: 'done', notice: name, ...options } as const },
 });
 
 /** Pages that send a mail, and pages of the links in mails. */
-export const LINKS = {
+export const LINK_PAGES = {
   forgot: { path: '/auth/forgot', isOfMail: true, forms: { forgot: RESET_FORM } },
   verify: {
     path: '/auth/verify',
@@ -55,7 +54,7 @@ export const LINKS = {
   invitation: {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       requiredField: 'invitation',
-      ...{ requirements: NEW_ACCOUNT, withoutSession: WITHOUT_SESSION },
+      ...{ requirements: NEW_ACCOUNT_REQUIREMENTS, withoutSession: WITHOUT_SESSION },
       ...OFFERS_PASSKEY,
     }),
     registers: 'invited',
@@ -65,7 +64,7 @@ export const LINKS = {
   'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
     previewPath: '/auth/email-change/preview',
     requirements: {
-      // A visitor who is logged in needs no password, unless the route demands it since the link is of another account.
+      // A visitor who is logged in needs no password, unless the route has demanded it: then the link belongs to another account.
       password: ({ isVisitor, state }) => {
         const { code, fields = [] } = state?.error ?? {};
         const isDemanded = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');

@@ -1,11 +1,11 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import {
   hasPasskeys,
-  LOGIN_CODE,
-  NEW_ACCOUNT,
+  LOGIN_CODE_FORM,
+  NEW_ACCOUNT_REQUIREMENTS,
   OFFERS_PASSKEY,
   type PageTable,
-  PROVIDER,
+  PROVIDER_FORM,
   RECOVERY_CODES,
   WITHOUT_SESSION,
 } from './rows.ts';
@@ -23,11 +23,11 @@ const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as co
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
-/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a log-in with a wrong password seems to need one, too. */
+/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a wrong password seems to need one, too, so that nobody learns which is right. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
-/** Pages on which visitors log in, register, and authenticate again. */
-export const LOGIN = {
+/** Pages on which visitors register and log in, and those that follow a log-in. */
+export const LOGIN_PAGES = {
   'log-in': {
     path: '/auth/log-in',
     audience: 'stranger',
@@ -46,13 +46,13 @@ export const LOGIN = {
         onError: { ...TO_SECOND_FACTOR, AUTH_EMAIL_UNVERIFIED: 'verify' },
         ...OFFERS_PASSKEY,
       },
-      code: { ...LOGIN_CODE, fields: ['account'], buttonOf: 'log-in', marksLastUse: true },
+      code: { ...LOGIN_CODE_FORM, fields: ['account'], buttonOf: 'log-in', marksLastUse: true },
       passkey: {
         ...{ submits: 'passkey-login', fields: ['credential'], isOffered: isFirstView },
         ...{ autofillsPasskeys: true, marksLastUse: true },
         leadsTo: 'target',
       },
-      provider: { ...PROVIDER, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
+      provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
     },
   },
   /** Sends the browser to a provider by a `refresh` in its markup, without a script. */
@@ -62,7 +62,7 @@ export const LOGIN = {
     ...{ path: '/auth/app', audience: 'visitor', stepUp: true, forwards: 'to-app' },
     shows: ['current-user'],
     // A page that lacks the key of the session cannot prove the device, so the visitor logs in again.
-    forms: { app: { ...PROVIDER, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
+    forms: { app: { ...PROVIDER_FORM, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
   /** The user types the code of a mail. The link in the mail opens this page, and does not log in by itself. */
   code: {
@@ -73,7 +73,7 @@ export const LOGIN = {
         leadsTo: 'target',
         onError: TO_SECOND_FACTOR,
       },
-      again: { ...LOGIN_CODE, fields: ['account'], resendsMail: true, defaults: typedAccount },
+      again: { ...LOGIN_CODE_FORM, fields: ['account'], resendsMail: true, defaults: typedAccount },
     },
   },
   register: {
@@ -86,12 +86,12 @@ export const LOGIN = {
         leadsTo: 'target',
         withoutSession: WITHOUT_SESSION,
         keptFields: ['username', 'email'],
-        requirements: NEW_ACCOUNT,
+        requirements: NEW_ACCOUNT_REQUIREMENTS,
         isOffered: mayRegister,
         // Where passwords are optional, each registration offers a passkey: it may be the user's best way to log in.
         offersPasskey: ({ wasOfferedPasskey, passwords }) => !wasOfferedPasskey || passwords === 'optional',
       },
-      provider: { ...PROVIDER, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
+      provider: { ...PROVIDER_FORM, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
     },
   },
   /** Offers a passkey after a log-in or a registration. */

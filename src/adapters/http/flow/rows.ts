@@ -3,7 +3,7 @@ import type { PageFacts } from '../forms/page-facts.ts';
 
 export type Requirement = 'required' | 'optional' | 'left-out' | 'typed';
 
-export const WITHOUT_SESSION = { mail: 'check-mail', login: 'second-factor', code: 'log-in' } as const;
+export const WITHOUT_SESSION = { mail: 'check-mail', secondFactor: 'second-factor', code: 'log-in' } as const;
 
 /** A form of a page. An absent member means no, unless its comment has a default. @template Name the names of the pages */
 export type FormRow<Name extends string = string> = {
@@ -27,7 +27,7 @@ export type FormRow<Name extends string = string> = {
   readonly withoutTarget?: Name;
   /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
-  /** Where a success without a session leads. The user has to open a mail (`mail`), add a second factor (`login`), or log in by a code (`code`). */
+  /** Where a success without a session leads. The user has to open a mail, add a second factor, or log in by a code. */
   readonly withoutSession?: typeof WITHOUT_SESSION;
   /** Errors that lead to another page. Each other error leads back to the form. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
@@ -35,11 +35,11 @@ export type FormRow<Name extends string = string> = {
   readonly notice?: string;
   /** The mark in the URL of the target. Default: `logged-in` if the form opened a session, else none. */
   readonly mark?: 'logged-in' | 'logged-out';
-  /** Fields whose text the next page gets, too. */
+  /** Fields whose texts are in the state of the next page. */
   readonly keptFields?: readonly string[];
-  /** The form beside whose button this form has its own. The button sends the fields of the other form to this form's route. */
+  /** The form in which this form is only a second button. The button sends the fields of that form to the route of this form. */
   readonly buttonOf?: string;
-  /** The name of the text of `common` on which the user clicks to unfold the form. */
+  /** The text on which the user clicks to unfold the form, by its name in `UserTexts.common`. */
   readonly foldedBehind?: 'change' | 'rename' | 'another-way';
   /** The path of the route that tells what the form's link would do. The script shows its response before the user submits the form. */
   readonly previewPath?: `/auth/${string}`;
@@ -49,7 +49,7 @@ export type FormRow<Name extends string = string> = {
   readonly conditionalCreate?: true;
   /** Whether a success leads to `new-passkey` first, if the device can make a passkey. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
-  /** The button tells that this form was the one of the last log-in in this browser, or that one of these forms was. */
+  /** The button says so if the last log-in in this browser was by this form (`true`), or by one of these forms. */
   readonly marksLastUse?: true | readonly string[];
   /** The form sends another mail. After each mail, the stylesheet disables the button for a minute. */
   readonly resendsMail?: true;
@@ -66,13 +66,13 @@ export type PageRow<Name extends string = string> = {
   /** `visitor`: the page is for users who are logged in. `stranger`: a user who is logged in is sent to the target. Default: for both. */
   readonly audience?: 'visitor' | 'stranger';
   /**
-   * The page only leads elsewhere. `to-url`: to the URL of its state, or to the page of the service in the parameter `next`. `to-app`: to the app
+   * The page only leads elsewhere. `to-url`: to the URL in its state, or to the page of the service in the parameter `next`. `to-app`: to the app
    * in `to`, after a click. `when-proven`: to the target, once this page, or the application in `next`, has proven the key.
    */
   readonly forwards?: 'to-url' | 'to-app' | 'when-proven';
-  /** Whom the form of the page registers. `anybody` depends on the setting of the operator. */
+  /** Whom the form of the page registers. `anybody`: if the setting REGISTRATION allows it. */
   readonly registers?: 'anybody' | 'invited';
-  /** The page on which a mistyped address can be corrected. */
+  /** The page on which the user corrects a mistyped address. */
   readonly correctedOn?: Name;
   /** The form of the page's second view. The URL of this view has the parameter `next`, so that Back in the browser leads to the first view. */
   readonly secondView?: { readonly form: string; readonly next: string };
@@ -82,9 +82,9 @@ export type PageRow<Name extends string = string> = {
   readonly isSkipped?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** The names of routes whose payloads the page shows. */
   readonly shows?: readonly string[];
-  /** Whether the page is needed for links in mails. A service may have these pages without the other ones. */
+  /** Whether the page is needed for links in mails. A service without log-in pages may have these pages. */
   readonly isOfMail?: true;
-  /** By name. A form with the name of its page is posted to the path of the page, any other form to PATH/NAME. */
+  /** The forms, by name. A form with the name of its page is posted to the path of the page, any other form to PATH/NAME. */
   readonly forms: Readonly<Record<string, FormRow<Name>>>;
 };
 
@@ -93,14 +93,14 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
 /** Leads to the page `provider`, which leads to the site of the provider: the policy of pages forbids redirects of forms to other sites. */
-export const PROVIDER = {
+export const PROVIDER_FORM = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',
   showsOnce: { member: 'url', on: 'provider' },
 } as const;
 
 /** With PASSWORDS=optional, the service makes the username, and the user may leave out the password. */
-export const NEW_ACCOUNT = {
+export const NEW_ACCOUNT_REQUIREMENTS = {
   username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
@@ -108,7 +108,7 @@ export const NEW_ACCOUNT = {
 /** Offers a passkey unless this browser was offered one within a month. */
 export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 
-export const LOGIN_CODE = {
+export const LOGIN_CODE_FORM = {
   ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account', 'username', 'email', 'resumes'] },
   leadsTo: 'code',
   isOffered: ({ pages }: PageFacts): boolean => pages.has('code'),

@@ -1,5 +1,5 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { hasPasskeys, LOGIN_CODE, type PageTable, PROVIDER, RECOVERY_CODES, storedText } from './rows.ts';
+import { hasPasskeys, LOGIN_CODE_FORM, type PageTable, PROVIDER_FORM, RECOVERY_CODES, storedText } from './rows.ts';
 
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
@@ -13,20 +13,19 @@ type UserFacts = Pick<PageFacts, 'payloads'>;
 const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
 const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
-/** Whether the step-up lacks the second factor. A form with a password requires no more than that. */
+/** Whether the session lacks a second factor that the user has. A form that contains the password requires nothing else (`WITH_PASSWORD`). */
 const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
-/** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
-const asksFactor = (facts: UserFacts): boolean =>
+/** Whether the step-up page asks for a second factor: if the session lacks it, or if it lacks nothing, and the user may present any factor. */
+const asksForFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
-/** Whether another log-in helps, which takes both factors: not where the second factor alone is missing. */
-const asksOther = (facts: UserFacts): boolean =>
+/** Whether the step-up page offers a log-in by a provider or a mail. It would not help if the session lacks only the second factor. */
+const offersLogin = (facts: UserFacts): boolean =>
   !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
 /** The form to which a step-up leads back, and what the user has typed there. */
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
 const STEP_UP = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
 
-/** Sends the code by mail. */
 const CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
   isOffered: mayConfirmByCode,
@@ -36,34 +35,34 @@ export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
   state?.form === 'passkey' && state.error === undefined;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
-const SESSION_ENDED = { leadsTo: 'account', notice: 'ended' } as const;
-const SAVED = { leadsTo: 'account', notice: 'saved', foldedBehind: 'change' } as const;
-const FACTOR_SAVED = { leadsTo: 'factors', notice: 'saved' } as const;
-const FACTOR_REMOVED = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
+const SESSION_FORM = { leadsTo: 'account', notice: 'ended' } as const;
+const SETTING_FORM = { leadsTo: 'account', notice: 'saved', foldedBehind: 'change' } as const;
+const FACTOR_FORM = { leadsTo: 'factors', notice: 'saved' } as const;
+const FACTOR_REMOVAL_FORM = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, and the page that logs out. */
-export const SETTINGS = {
+/** The pages of the account, the step-up that they require, and the page that logs out. */
+export const SETTINGS_PAGES = {
   account: {
     path: '/auth/account',
     audience: 'visitor',
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, defaults: storedText('username') },
+        ...{ submits: 'change-username', fields: ['username'], ...SETTING_FORM, defaults: storedText('username') },
         ...{ renamesUser: true, isLocked: lacksStepUp },
       },
       email: {
-        ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
+        ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SETTING_FORM, notice: 'email' },
         ...{ requirements: CONFIRMATION_REQUIREMENTS, defaults: storedText('email'), isLocked: lacksFactor },
       },
       'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
-        ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        ...{ isOffered: hasPassword, isLocked: lacksFactor },
+        ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SETTING_FORM },
+        ...{ notice: 'password', isOffered: hasPassword, isLocked: lacksFactor },
       },
-      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, defaults: storedText('locale') },
-      session: { submits: 'end-session', fields: [], ...SESSION_ENDED },
-      sessions: { submits: 'end-sessions', fields: [], ...SESSION_ENDED, defaults: () => ({ except: 'current' }) },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SETTING_FORM, defaults: storedText('locale') },
+      session: { submits: 'end-session', fields: [], ...SESSION_FORM },
+      sessions: { submits: 'end-sessions', fields: [], ...SESSION_FORM, defaults: () => ({ except: 'current' }) },
     },
   },
   factors: {
@@ -72,12 +71,12 @@ export const SETTINGS = {
     forms: {
       /** After a success, the page asks for a name of the passkey. */
       passkey: {
-        ...{ submits: 'add-passkey', fields: ['credential'], ...FACTOR_SAVED },
+        ...{ submits: 'add-passkey', fields: ['credential'], ...FACTOR_FORM },
         ...{ notice: 'passkey', showsOnce: RECOVERY_CODES },
       },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...FACTOR_SAVED },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...FACTOR_FORM },
       'remove-passkey': {
-        ...{ submits: 'remove-passkey', ...FACTOR_REMOVED },
+        ...{ submits: 'remove-passkey', ...FACTOR_REMOVAL_FORM },
         showsOnce: { member: 'allAcceptedCredentialIds', on: 'factors' },
       },
       'start-app': {
@@ -87,19 +86,19 @@ export const SETTINGS = {
         isOffered: (facts) => !hasStartedApp(facts) && !hasApps(facts),
       },
       app: {
-        ...{ submits: 'confirm-totp', fields: ['code'], ...FACTOR_SAVED },
+        ...{ submits: 'confirm-totp', fields: ['code'], ...FACTOR_FORM },
         showsOnce: RECOVERY_CODES,
         ...{ isOffered: hasStartedApp, defaults: startedApp },
       },
-      'remove-app': { submits: 'remove-factor', ...FACTOR_REMOVED },
+      'remove-app': { submits: 'remove-factor', ...FACTOR_REMOVAL_FORM },
       'recovery-codes': {
         ...{ submits: 'make-recovery-codes', fields: [] },
         leadsTo: 'factors',
         showsOnce: RECOVERY_CODES,
         isOffered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
-      link: { ...PROVIDER, submits: 'start-link-at-provider', returnsToPage: true },
-      unlink: { submits: 'unlink-identity', ...FACTOR_REMOVED },
+      link: { ...PROVIDER_FORM, submits: 'start-link-at-provider', returnsToPage: true },
+      unlink: { submits: 'unlink-identity', ...FACTOR_REMOVAL_FORM },
     },
   },
   history: { path: '/auth/account/history', audience: 'visitor', shows: ['current-user', 'events'], forms: {} },
@@ -123,15 +122,15 @@ export const SETTINGS = {
     shows: ['current-user', 'identities'],
     forms: {
       'step-up': { ...STEP_UP, fields: ['password'], isOffered: (facts) => hasPassword(facts) && !lacksFactor(facts) },
-      code: { ...STEP_UP, fields: ['code'], isOffered: asksFactor },
-      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
+      code: { ...STEP_UP, fields: ['code'], isOffered: asksForFactor },
+      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksForFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
       /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER, linkedOnly: true, isOffered: asksOther },
+      provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: offersLogin },
       'mail-code': {
-        ...{ ...LOGIN_CODE, fields: [] },
+        ...{ ...LOGIN_CODE_FORM, fields: [] },
         defaults: (facts) => ({ ...resumedForm(facts), ...storedText('username', 'account')(facts) }),
-        isOffered: (facts) => LOGIN_CODE.isOffered(facts) && asksOther(facts),
+        isOffered: (facts) => LOGIN_CODE_FORM.isOffered(facts) && offersLogin(facts),
       },
     },
   },

@@ -1,13 +1,10 @@
-import { LINKS } from '../flow/links.ts';
-import { LOGIN } from '../flow/login.ts';
+import { LINK_PAGES } from '../flow/links.ts';
+import { LOGIN_PAGES } from '../flow/login.ts';
 import type { FormRow, PageRow } from '../flow/rows.ts';
-import { SETTINGS } from '../flow/settings.ts';
+import { SETTINGS_PAGES } from '../flow/settings.ts';
 
-/**
- * The pages for users, and the pages to which their forms lead. A form submits to a route of the API, and takes over the schema, limits, guard,
- * handler and errors of the route. ADR 0024.
- */
-const TABLE = { ...LOGIN, ...LINKS, ...SETTINGS } as const;
+/** The pages for users. A form submits to a route of the API, and takes over its schema, limits, guard, handler and errors (ADR 0024). */
+const TABLE = { ...LOGIN_PAGES, ...LINK_PAGES, ...SETTINGS_PAGES } as const;
 
 export type PageName = keyof typeof TABLE;
 export type Page = PageRow<PageName>;
@@ -18,19 +15,17 @@ export type Step = PageName | 'target';
 
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
-/** The names of routes of the API that authenticate the user. */
 const AUTHENTICATING_ROUTES = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
-/** The names of routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
+/** The routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
 const PROVING_ROUTES = [...AUTHENTICATING_ROUTES, 'refresh', 'make-app-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING_ROUTES.includes(submits);
 
-/** Whether a form authenticates its visitor. After such a form alone, the application gets a code by which it binds the session to its own key. */
+/** Whether a form authenticates its visitor. Only after such a form, the application gets a code by which it binds the session to its own key. */
 export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING_ROUTES.includes(form.submits);
 
 /** The value of the cookie `used_last`: the form of the last log-in, and its provider, if any. */
 export const lastUse = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
 
-/** The path to which browsers post a form. */
 export const formPath = (page: PageName, form: string): `/${string}` =>
   form === page ? PAGES[page].path : `${PAGES[page].path}/${form}`;

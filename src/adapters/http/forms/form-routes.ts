@@ -8,27 +8,18 @@ import { authenticates, type Form, formPath, lastUse, PAGES, type PageName, type
 import { readForm } from './form-validation.ts';
 import { detourFor, type Locations, MARKS, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
+import type { Visitors } from './visitors.ts';
 
-export type FormDeps = {
+export type FormDeps = Omit<Visitors, 'tokenOf' | 'isLoggedIn'> & {
   readonly states: PageStates;
-  /** Whether the request has a refresh cookie, valid or not. */
-  readonly hasRefreshCookie: (ctx: Context) => boolean;
-  /** The user and the session of an access token that the route of the form has just issued. */
-  readonly sessionOfToken: (accessToken: string) => Promise<Caller | undefined>;
-  /** Sets the cookie of a visitor who has proven possession of the key, with this request (`isNew`) or some minutes ago. */
-  readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
-  /** A code by which an application binds the session to its own key. */
-  readonly bindingCodeOf: (opened: Caller) => string;
   readonly usedLast: HttpOnlyCookie;
 };
 
-/** A form of a page, and the route of the API to which it submits. */
 type Submission = { readonly page: PageName; readonly formName: string; readonly form: Form; readonly submits: Route };
 
-/** The route to which browsers post a form. */
-export const formRoute = (deps: FormDeps, urls: Locations, posted: Submission): Route => {
-  const { page, formName, submits } = posted;
-  const { requiredField } = posted.form;
+export const formRoute = (deps: FormDeps, urls: Locations, submission: Submission): Route => {
+  const { page, formName, submits } = submission;
+  const { requiredField } = submission.form;
   return {
     ...submits,
     name: `${page}-${formName}-form`,
@@ -42,8 +33,8 @@ export const formRoute = (deps: FormDeps, urls: Locations, posted: Submission): 
     errorPages: true,
     errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
     httpStatuses: new Set([...submits.httpStatuses, 415]),
-    form: { submits, page: urls.pathOf(page), requiredField, successLocation: afterSuccess(deps, urls, posted) },
-    errorLocation: afterError(deps, urls, posted),
+    form: { submits, page: urls.pathOf(page), requiredField, successLocation: afterSuccess(deps, urls, submission) },
+    errorLocation: afterError(deps, urls, submission),
   };
 };
 
@@ -54,39 +45,39 @@ const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { f
   if (form.marksLastUse === true) usedLast.set(ctx, lastUse(formName, ctx.state.form?.get('provider')));
 };
 
-const afterSuccess = (deps: FormDeps, urls: Locations, posted: Submission) => async (ctx: Context) => {
+const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context) => {
   const { states, sessionOfToken, rememberProof, bindingCodeOf } = deps;
-  const { page, formName, form } = posted;
-  rememberUse(deps, ctx, posted);
+  const { page, formName, form } = submission;
+  rememberUse(deps, ctx, submission);
   const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
   const { accessToken } = payload;
-  const opened = typeof accessToken === 'string' ? await sessionOfToken(accessToken) : undefined;
+  const openedSession = typeof accessToken === 'string' ? await sessionOfToken(accessToken) : undefined;
   // Without a proof in this form, an earlier proof counts until it expires.
   const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
-  if (opened !== undefined) rememberProof(ctx, opened, provesKey);
+  if (openedSession !== undefined) rememberProof(ctx, openedSession, provesKey);
   const to = targetOf(urls, ctx);
   const showsOnce = form.showsOnce && payload[form.showsOnce.member] !== undefined ? form.showsOnce : null;
-  const resultStep = showsOnce?.on ?? stepAfterSuccess(posted, ctx.state.form?.get('password'));
+  const resultStep = showsOnce?.on ?? stepAfterSuccess(submission, ctx.state.form?.get('password'));
   const step = resultStep === 'target' && to === undefined ? (form.withoutTarget ?? resultStep) : resultStep;
   const notice = noticeOf(form, step);
-  const second = step === page ? PAGES[page].secondView : undefined;
-  if (step !== 'target' && (showsOnce !== null || notice !== undefined || second !== undefined))
+  const nextView = step === page ? PAGES[page].secondView : undefined;
+  if (step !== 'target' && (showsOnce !== null || notice !== undefined || nextView !== undefined))
     states.set(ctx, {
       page: step,
-      form: second?.form ?? form.buttonOf ?? formName,
+      form: nextView?.form ?? form.buttonOf ?? formName,
       // The state has no QR code, which would be too long for a cookie. The page makes it again from `uri`.
       ...(showsOnce !== null && {
-        session: (opened ?? ctx.request.caller)?.sessionId,
+        session: (openedSession ?? ctx.request.caller)?.sessionId,
         payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
       }),
       ...(notice !== undefined && { notice }),
       typed: refilledTexts(new Map([...(ctx.state.form ?? [])].filter(([name]) => form.keptFields?.includes(name)))),
     });
-  else if (opened !== undefined && authenticates(form)) states.clear(ctx);
-  if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
-  if (step === 'target') resumeForm(deps, urls, ctx, to, opened ?? ctx.request.caller);
-  const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
-  return urls.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
+  else if (openedSession !== undefined && authenticates(form)) states.clear(ctx);
+  if (nextView !== undefined) return urls.hrefOf(page, to, undefined, nextView.next);
+  if (step === 'target') resumeForm(deps, urls, ctx, to, openedSession ?? ctx.request.caller);
+  const code = openedSession && authenticates(form) ? bindingCodeOf(openedSession) : undefined;
+  return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
 /** After a step-up, the page to which it leads back shows again the form that required it, with what the user has typed. */
@@ -98,66 +89,67 @@ const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''
   states.set(ctx, { page, form, typed, session: caller?.sessionId });
 };
 
-const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => async (ctx: Context, error: AppError) => {
-  const { states } = deps;
-  const { page, formName, form } = posted;
-  // The form comes from another site, or cannot be read.
-  if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
-  // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
-  const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
-  if (fields === null) return null;
-  ctx.state.form = fields;
-  const to = targetOf(urls, ctx);
-  const otherPage = form.onError?.[error.code];
-  // The password was right, so this is no failure: the log-in continues on the other page.
-  if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
-    rememberUse(deps, ctx, posted);
-    return urls.hrefOf(otherPage, to);
-  }
-  const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-  // If there is a caller, the guard has admitted the request, so the error is one of the route itself.
-  const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-  const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
-  if (detour !== null) {
-    const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
+const afterError =
+  (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context, error: AppError) => {
+    const { states } = deps;
+    const { page, formName, form } = submission;
+    // A form that comes from another site, or cannot be read, gets the error page.
+    if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
+    // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
+    const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
+    if (fields === null) return null;
+    ctx.state.form = fields;
+    const to = targetOf(urls, ctx);
+    const otherPage = form.onError?.[error.code];
+    // The password was right, so this is no failure: the log-in continues on the other page.
+    if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+      rememberUse(deps, ctx, submission);
+      return urls.hrefOf(otherPage, to);
+    }
+    const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
+    // If there is a caller, the guard has admitted the request, so the error is one of the route itself.
+    const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
+    const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
+    if (detour !== null) {
+      const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
+      states.set(ctx, {
+        // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
+        ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
+        ...(isSent && { notice: 'not-sent' }),
+        ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
+          typed: { ...refilledTexts(fields), resumes: form.buttonOf ?? formName },
+          session: ctx.request.caller?.sessionId,
+        }),
+      });
+      return urls.detourHref(detour, page, to);
+    }
+    const stateForm = otherPage === undefined ? (form.buttonOf ?? formName) : '';
     states.set(ctx, {
-      // Pages that only lead elsewhere show no notice.
-      ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
-      ...(isSent && { notice: 'not-sent' }),
-      ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
-        typed: { ...refilledTexts(fields), resumes: form.buttonOf ?? formName },
-        session: ctx.request.caller?.sessionId,
-      }),
+      page: otherPage ?? page,
+      form: stateForm,
+      typed: refilledTexts(fields),
+      ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
+      error: {
+        ...shownError(error),
+        fields: (error.details ?? [])
+          .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
+          .filter(({ field }) => form.fields.includes(field)),
+      },
     });
-    return urls.detourHref(detour, page, to);
-  }
-  const stateForm = otherPage === undefined ? (form.buttonOf ?? formName) : '';
-  states.set(ctx, {
-    page: otherPage ?? page,
-    form: stateForm,
-    typed: refilledTexts(fields),
-    ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
-    error: {
-      ...shownError(error),
-      fields: (error.details ?? [])
-        .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
-        .filter(({ field }) => form.fields.includes(field)),
-    },
-  });
-  const { secondView } = PAGES[page];
-  const next = stateForm === secondView?.form ? secondView.next : undefined;
-  return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
-};
+    const { secondView } = PAGES[page];
+    const next = stateForm === secondView?.form ? secondView.next : undefined;
+    return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
+  };
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submission, password = ''): Step => {
   const { leadsTo, withoutSession } = form;
   if (withoutSession === undefined || response.status !== 202) return leadsTo;
   if (cookie.writes !== 'waits') return withoutSession.mail;
-  return password === '' ? withoutSession.code : withoutSession.login;
+  return password === '' ? withoutSession.code : withoutSession.secondFactor;
 };
 
 const noticeOf = ({ withoutSession, notice }: Form, step: Step): string | undefined => {
-  if (step === withoutSession?.login) return undefined;
+  if (step === withoutSession?.secondFactor) return undefined;
   return step === withoutSession?.code ? 'registered' : notice;
 };
 
@@ -173,6 +165,6 @@ const REFILLED_FIELDS = [
 const REFILLED_MAX_LENGTH = 500;
 
 const refilledTexts = (form: ReadonlyMap<string, string>): Readonly<Record<string, string>> => {
-  const refilled = [...form].filter(([name]) => REFILLED_FIELDS.includes(name));
-  return Object.fromEntries(refilled.map(([name, text]) => [name, text.slice(0, REFILLED_MAX_LENGTH)]));
+  const fields = [...form].filter(([name]) => REFILLED_FIELDS.includes(name));
+  return Object.fromEntries(fields.map(([name, text]) => [name, text.slice(0, REFILLED_MAX_LENGTH)]));
 };

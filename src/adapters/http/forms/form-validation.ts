@@ -22,10 +22,10 @@ export const memberNames = (schema: v.GenericSchema | undefined): readonly strin
 export const formValidation = ({ form, request: { query: pageQuery } }: Route): Middleware =>
   async function formValidation(ctx, next) {
     const { request } = form?.submits ?? {};
-    const sent = await readForm(ctx);
-    const fields = sent ?? new Map<string, string>();
+    const sentFields = await readForm(ctx);
+    const fields = sentFields ?? new Map<string, string>();
     ctx.state.form = fields;
-    if (sent === null) throw validationFailure([MALFORMED_FORM]);
+    if (sentFields === null) throw validationFailure([MALFORMED_FORM]);
     const problems: FieldProblem[] = [];
     const check = checkerInto(problems);
     const fieldsFor = (schema: v.GenericSchema | undefined): object =>

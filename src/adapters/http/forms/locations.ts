@@ -35,7 +35,6 @@ export const locations = (settings: TargetSettings) => {
   const basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   /** The page for users that has this path, below the path of BASE_URL. */
   const pageAt = (to: string): PageName | undefined =>
-    // `Object.keys` is typed to return any strings.
     (Object.keys(PAGES) as PageName[]).find((name) => to === basePath + PAGES[name].path);
   /** Whether `to` is a page of the service whose only parameter is its own target, an application or an app. */
   const isPageWithTarget = (to: string): boolean => {
@@ -73,7 +72,7 @@ export const locations = (settings: TargetSettings) => {
     const query = new URLSearchParams(parameters as [string, string][]);
     return `${pathOf(page)}${query.size === 0 ? '' : `?${query}`}`;
   };
-  /** The URL of a step. @param to the target, if the step is `target`; default: the account @param bindingCode of the session that was opened */
+  /** The URL of a step. @param to the target; default: the account @param bindingCode of the session that was opened */
   const locationOf = (step: Step, to: string | undefined, mark?: Mark, bindingCode = ''): string => {
     if (step !== 'target') return hrefOf(step, to);
     if (isAppLink(to)) return hrefOf('app', to, mark);
@@ -84,11 +83,11 @@ export const locations = (settings: TargetSettings) => {
   };
   /** `to`, if it is an allowed target. After an error, the query may not have been validated yet. */
   const allowedTarget = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** A target that leads back to a page which the visitor may not see yet: the page with its own target, or for the page `app`, the app itself. */
+  /** The target of a detour, after which the visitor may see `page`: this page with its own target `to`, or for the page `app`, the app itself. */
   const backTo = (page: PageName, to: unknown): string =>
     (PAGES[page].forwards === 'to-app' && allowedTarget(to)) ||
     hrefOf(page, isWebUrl(to) || isAppLink(to) ? to : undefined);
-  /** The URL of a detour, whose target is `page`. @param to the target of `page`: an application may prove the key in place of the page `prove` */
+  /** The URL of a detour that leads back to `page`. @param to the target of `page`; an application there may prove the key if the page `prove` cannot */
   const detourHref = (detour: NonNullable<ReturnType<typeof detourFor>>, page: PageName, to: unknown): string =>
     hrefOf(detour, backTo(page, to), undefined, PAGES[detour].forwards && isWebUrl(to) ? to : undefined);
   return { target, isAppLink, ownLocation, pageAt, pathOf, hrefOf, detourHref, locationOf, allowedTarget, backTo };
@@ -108,5 +107,5 @@ const DETOURS: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'
   DB_RECORD_NOT_FOUND: 'log-in',
 };
 
-/** The page on which a visitor gets what an error says is missing: a log-in, a step-up or a proof. A form may also get DB_RECORD_NOT_FOUND for an item. */
-export const detourFor = (code: ErrorCode): 'step-up' | 'prove' | 'log-in' | null => DETOURS[code] ?? null;
+/** The page on which a visitor gets what an error says is missing. In a form about an item, DB_RECORD_NOT_FOUND may be about the item, not the user. */
+export const detourFor = (code: ErrorCode) => DETOURS[code] ?? null;

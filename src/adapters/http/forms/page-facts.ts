@@ -30,7 +30,6 @@ export type FormResult = {
   /** What the user typed, by field, without passwords and codes. */
   readonly typed?: Readonly<Record<string, string>>;
   readonly notice?: string;
-  /** The payload that the page shows once. */
   readonly payload?: unknown;
   /** The id of the only session whose user may see the result, which may be a secret. Default: any. */
   readonly session?: string | undefined;
@@ -49,7 +48,7 @@ export type PageFacts = {
   readonly pages: ReadonlySet<string>;
   /** Whether a page has offered a passkey to this browser within a month. */
   readonly wasOfferedPasskey: boolean;
-  /** The form of the last log-in in this browser. */
+  /** The form of the last log-in in this browser, as `lastUse` writes it. */
   readonly lastUsedForm: string | undefined;
 };
 

@@ -37,11 +37,10 @@ type PagesDeps = TargetSettings &
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
-/** The error of a failed form whose cookie with the error the browser has not sent. */
+/** Shown after a form has failed, if the browser does not send the cookie with the error. */
 const REASON_UNSEEN: PageState['error'] = { code: 'reason-unseen', status: 400, fields: [] };
 
-/** The routes of the pages, and of their forms. */
-export const formRoutes = (deps: PagesDeps): Route[] => {
+export const userPageRoutes = (deps: PagesDeps): Route[] => {
   const urls = locations(deps);
   const byName = new Map(deps.api.map((each) => [each.name, each]));
   const pages = (Object.keys(PAGES) as PageName[]).flatMap((name) => {
@@ -75,7 +74,7 @@ type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
 
 const pageRoute = (deps: PagesDeps, urls: Locations, name: PageName, shownRoutes: readonly Route[]): Route => {
   const page = PAGES[name];
-  // Mail programs may add parameters to links.
+  // The page of a link in a mail takes any query, since mail programs may add parameters.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, urls, name, shownRoutes);
   return route({
@@ -101,25 +100,25 @@ const showPage =
   async (input: HandlerInput, ctx: Context, { to, next, [MARK]: mark }: PageQuery): Promise<string> => {
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
-    // Visitors who are logged in see the page only if its form has just failed, or the browser has not sent the cookie.
+    // Visitors who are logged in see a page for strangers only if its form has just failed, or the browser did not send the refresh cookie before.
     const isLoggedIn = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
-    const stored = isLoggedIn && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
+    const storedState = isLoggedIn && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
     const target = urls.locationOf('target', to, MARKS.loggedIn);
-    if (isLoggedIn && stored?.error === undefined) return redirectTo(ctx, target);
+    if (isLoggedIn && storedState?.error === undefined) return redirectTo(ctx, target);
     if (page.forwards === 'to-app' && !urls.isAppLink(to)) return redirectTo(ctx, urls.pathOf('account'));
-    const state = stateOf(deps, name, stored, { next, mark });
+    const state = stateOf(deps, name, storedState, { next, mark });
     // The state, which is in a cookie, has the URL. Without it, the page cannot lead anywhere.
     if (page.forwards === 'to-url' && state?.payload === undefined)
       return redirectTo(ctx, urls.hrefOf('log-in', undefined, MARKS.failed));
     // Passes what the user typed to the page on which the address can be corrected.
     if (page.correctedOn !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.correctedOn, form: page.correctedOn, typed: state.typed });
-    if (stored !== null && stored.form === page.secondView?.form)
-      deps.states.set(ctx, { page: name, form: stored.form, typed: stored.typed ?? {} });
+    if (storedState !== null && storedState.form === page.secondView?.form)
+      deps.states.set(ctx, { page: name, form: storedState.form, typed: storedState.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
-    const shownInput = { ...input, body: undefined, query: { before }, params: {} };
-    for (const each of shownRoutes) payloads[each.name] = await each.handler(shownInput, ctx);
+    const routeInput = { ...input, body: undefined, query: { before }, params: {} };
+    for (const each of shownRoutes) payloads[each.name] = await each.handler(routeInput, ctx);
     // The step-up has shown one factor, but the form requires another one, too.
     if (state?.typed?.resumes !== undefined && page.forms[state.form]?.isLocked?.({ payloads })) {
       deps.states.set(ctx, { ...state, page: 'step-up', form: '' });
@@ -137,20 +136,20 @@ const showPage =
     });
   };
 
-/** The state of a page: from its URL, from the cookie of a form (`stored`), or a notice about closed registration. */
+/** The state of a page: from its URL, from the cookie of a form (`storedState`), or a notice about closed registration. */
 const stateOf = (
   { registration }: PagesDeps,
   name: PageName,
-  stored: PageState | null,
+  storedState: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
   const { forwards, registers, secondView, forms } = PAGES[name];
   const state = { page: name, form: '' };
   if (forwards === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
   // The user went back from the second view to the first one, which shows again what was typed.
-  if (secondView !== undefined && stored?.form === secondView.form && next === undefined)
-    return { ...stored, form: Object.keys(forms)[0] ?? '' };
-  if (stored !== null) return stored;
+  if (secondView !== undefined && storedState?.form === secondView.form && next === undefined)
+    return { ...storedState, form: Object.keys(forms)[0] ?? '' };
+  if (storedState !== null) return storedState;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
   if (mark === MARKS.noCookie) return { ...state, notice: mark };
   // The cookie with the account has expired, or the browser refuses cookies. The second view asks for the account, too.
@@ -187,14 +186,13 @@ const afterPageError = (deps: PagesDeps, urls: Locations, name: PageName) => asy
   if (detour === null) return null;
   if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].isSkipped)
     return urls.locationOf('target', urls.allowedTarget(to), MARKS.loggedIn);
-  // The visitor comes from a log-in or a proof, but the browser has not kept its cookie. A second detour would begin an endless loop.
+  // The visitor comes from a log-in or a proof, but the browser has not sent the cookie. A second detour would begin an endless loop.
   if (PAGES[detour].audience !== 'visitor' && mark === MARKS.loggedIn)
     return urls.hrefOf('log-in', urls.backTo(name, to), MARKS.noCookie);
   if (PAGES[detour].audience === 'stranger') explainLogIn(deps, ctx, 'AUTH_FAILED');
   return urls.detourHref(detour, name, to);
 };
 
-/** The route that returns all data about the visitor as a file. */
 const exportRoute = (deps: PagesDeps, urls: Locations, submits: Route): Route => ({
   ...submits,
   name: 'export-page',

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Secrets } from '../../../application/ports/secrets.ts';
+import type { Service } from '../../../application/service.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts';
 import type { PageName } from './flow.ts';
@@ -18,20 +18,14 @@ export const shownError = ({ code, status, retryAfter, hookMessage: message }: A
 /** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const MAX_LENGTH = 4_000;
 
-type Deps = {
-  readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
-  readonly clock: { now(): number };
-  readonly cookie: HttpOnlyCookie;
-};
-
-export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
+export const pageStates = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, cookie: HttpOnlyCookie) => ({
   /** Clears the state: after a log-in, the cookie must not keep what the user has typed. */
   clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {
-    const encryptState = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
-    const text = encryptState(state);
+    const encrypt = (plain: PageState) => secrets.encrypt(JSON.stringify(plain), clock.now() + PAGE_STATE_LIFETIME);
+    const sealed = encrypt(state);
     // If the state is too long, the page still shows the error, but not what the user typed.
-    cookie.set(ctx, text.length <= MAX_LENGTH ? text : encryptState({ ...state, typed: {} }));
+    cookie.set(ctx, sealed.length <= MAX_LENGTH ? sealed : encrypt({ ...state, typed: {} }));
   },
   /** Returns the state of a page, and clears its cookie, so that the page does not show it again when it is loaded again. */
   pop: (ctx: Context, page: PageName): PageState | null => {
@@ -41,9 +35,9 @@ export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
       return plain === null ? [] : [JSON.parse(plain)];
     });
     const isOwn = ({ session }: PageState) => session === undefined || session === ctx.request.caller?.sessionId;
-    const own = states.find((state) => state.page === page && isOwn(state)) ?? null;
-    if (own !== null) cookie.clear(ctx);
-    return own;
+    const ownState = states.find((state) => state.page === page && isOwn(state)) ?? null;
+    if (ownState !== null) cookie.clear(ctx);
+    return ownState;
   },
 });
 

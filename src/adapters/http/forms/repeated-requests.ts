@@ -9,12 +9,12 @@ import { toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
 
-/** How long the answer to a request is stored, for a repetition of the request. */
+/** How long the answer to a request is stored for its repetition, in milliseconds. */
 const ANSWER_LIFETIME = 10_000;
-/** While a process handles a request, it renews its lock at this interval. */
+/** While a process handles a request, it renews its lock at this interval, in milliseconds. */
 const RENEWAL_INTERVAL = 1_000;
 const LOCK_LIFETIME = 5_000;
-/** The second of two equal requests looks for the answer to the first one at this interval. */
+/** The second of two equal requests looks for the answer to the first one at this interval, in milliseconds. */
 const POLL_INTERVAL = 50;
 /** Characters of an answer before its encryption. Two cookies of 4,096 characters, the other cookies and a location have some 11,000 at most. */
 const MAX_LENGTH = 12_000;
@@ -32,7 +32,7 @@ type Answer = { readonly headers: Record<string, string | string[]> } & (
   | { readonly code: ErrorCode; readonly options: AppErrorOptions }
 );
 
-/** Headers of an answer, also of an error: the error for a missing second factor sets the cookie of the pending log-in. */
+/** The headers that an answer has, even if it is an error: that for a missing second factor sets the cookie of the pending log-in. */
 const ANSWER_HEADERS = ['Set-Cookie', 'Secure-Session-Registration'];
 
 /** @returns the answer as JSON; empty after a fault of the service, since the next attempt may succeed */
@@ -52,7 +52,7 @@ const serializedAnswer = async (ctx: Context, work: Promise<string>): Promise<st
 /** Cookies in which two equal requests may differ: the refresh token rotates, and a page clears its state once it has shown it. */
 const IGNORED_COOKIES = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
 
-/** Answers are stored where rate limits count, so that all instances that count together share them. Decryption needs the request itself. */
+/** Answers are stored where requests are counted, so that instances with common counts share them. An answer is decrypted only by its request. */
 export const repeatedRequests =
   (counts: Pick<Counts, 'replace'>, sealOf: SealOf, random: Secrets['random']): HttpDeps['answerOnce'] =>
   async (ctx, fields, work) => {
@@ -60,13 +60,13 @@ export const repeatedRequests =
     const cookies = [...ctx.request.cookies].filter(([name]) => !IGNORED_COOKIES.some((each) => name.endsWith(each)));
     const seal = sealOf(JSON.stringify([ctx.url, cookies, ...fields]));
     const name = ANSWERS_PREFIX + seal.name;
-    // The lock is random: if a process has lost it to another one, `replace` does not store the answer of the first process.
+    // The lock is random, so that a process whose lock has expired cannot replace the lock of another process by its answer.
     const lock = random();
     const deadline = monotonicTime() + ANSWER_LIFETIME;
     while (true) {
-      const other = await counts.replace(name, '', lock, LOCK_LIFETIME);
-      if (other === null) break;
-      const sealed = seal.decrypt(other.text);
+      const entry = await counts.replace(name, '', lock, LOCK_LIFETIME);
+      if (entry === null) break;
+      const sealed = seal.decrypt(entry.text);
       if (sealed !== null) return replayAnswer(ctx, JSON.parse(sealed));
       // The first request takes too long, so the second one is handled as well.
       if (monotonicTime() >= deadline) return work();

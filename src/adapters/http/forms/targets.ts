@@ -16,7 +16,7 @@ export type TargetSettings = {
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
 
-/** It compares `host`, since the `origin` of a `blob:` URL is that of its page. A URL with a username, which browsers show, could mislead users. */
+/** Compares `host`, since the `origin` of a `blob:` URL is that of its page. A URL with a username, which browsers show, could mislead users. */
 const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
   origins.includes(`${protocol}//${host}`) && username === '' && password === '';
 

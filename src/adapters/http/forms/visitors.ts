@@ -5,16 +5,14 @@ import { makeBindingCode } from '../../../application/sessions/prove-device.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { eventOriginOf, type ReadPresentedDevice } from '../request/client.ts';
-import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME, type SessionCookies } from '../request/cookies.ts';
+import { type DeviceAccess, eventOriginOf } from '../request/client.ts';
+import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
-/** Error codes of visitors who are not logged in. A page for strangers takes them for no errors. */
+/** The error codes of a visitor who is not logged in. On a page that requires no log-in, they are no errors. */
 const NOT_LOGGED_IN = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
-type VisitorCookies = {
-  readonly cookie: SessionCookies;
-  readonly readPresentedDevice: ReadPresentedDevice;
+type VisitorCookies = Pick<DeviceAccess, 'cookie' | 'readPresentedDevice'> & {
   /** The cookie that proves for ten minutes that a page of the service has the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
@@ -31,7 +29,6 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
   /** A page that needs no visitor works while the database is down. A form does not, since its result may depend on the visitor. */
   const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
     route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
-  /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional; DB_QUERY_FAILED */
   const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
     const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
     try {
@@ -49,6 +46,7 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
   };
   return {
     tokenOf,
+    /** Whether the request has a refresh cookie, valid or not. */
     hasRefreshCookie: (ctx: Context): boolean => cookie.read(ctx).length > 0,
     /** Whether the visitor has a session, with or without a proof of its key. */
     isLoggedIn: async (ctx: Context): Promise<boolean> => {
@@ -63,8 +61,9 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
       const verified = await verify(accessToken);
       return verified.ok ? { userId: verified.token.claims.sub, sessionId: verified.token.sessionId } : undefined;
     },
+    /** A code by which an application binds the session to its own key. */
     bindingCodeOf: ({ userId, sessionId: id }: Caller): string => makeBindingCode(deps, { id, userId }),
-    /** @param isNew whether this request has a proof. If not, an earlier proof of the caller's session counts for the session that replaces it. */
+    /** Sets the cookie `proof` for a session. Without a new proof, an earlier one of the caller's session counts until it expires. */
     rememberProof: (ctx: Context, { userId, sessionId }: Caller, isNew: boolean): void => {
       const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
       const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;
@@ -73,3 +72,5 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
     },
   };
 };
+
+export type Visitors = ReturnType<typeof visitors>;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** The members by which log lines are of the same kind. A client cannot choose their values, so there are few kinds. `of`: the message. */
+/** Log lines with the same values are of one kind. A client cannot choose these values, so there are few kinds. `of`: the message of the lines. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -15,14 +15,14 @@ export type LineKind = {
 type Sample = {
   /** Lines of a kind with the same group, such as the same reason, are counted together. A client may choose the value. */
   readonly group?: string | undefined;
-  /** Of each group, in a window. */
+  /** The most lines of a group in a window. */
   readonly maxLines?: number;
 };
 
 export type LogSampling = {
   /** Whether to write a line. Lines that are not written are counted. */
   admits(kind: LineKind, sample?: Sample): boolean;
-  /** Logs the counts of the current window, and stops the timer. */
+  /** Logs how many lines of the current window were suppressed, and stops the timer. */
   close(): void;
 };
 
@@ -31,9 +31,9 @@ export const lineCounter = () => {
   const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; suppressed: number }>();
   const countOf = (kind: LineKind) => {
     const key = `${kind.level} ${kind.route} ${kind.code} ${kind.status} ${kind.of}`;
-    const counted = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
-    kinds.set(key, counted);
-    return counted;
+    const count = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
+    kinds.set(key, count);
+    return count;
   };
   return {
     admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {

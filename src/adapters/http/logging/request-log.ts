@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines a minute with the same reason. An error of a route may have more lines, since the route's rate limit bounds them as well. */
+/** Lines with the same reason in a minute. An error of a route may have more lines, since the rate limit of the route bounds them, too. */
 const MAX_LINES_OF_ROUTE = 10;
 const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;
@@ -55,10 +55,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
   return status >= 400 ? 'info' : 'debug';
 };
 
-/**
- * Logs a response once: stage 12 calls this for a success, stage 13 for any response. The logged duration begins at stage 9, or at the arrival if
- * the request failed before stage 9; the duration of the metrics always begins at the arrival.
- */
+/** Logs a response once. Its duration begins at stage 9, or at the arrival if the request failed before; that of the metrics begins at the arrival. */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.isLogged) return;

@@ -4,9 +4,7 @@ import type { GenericSchema } from 'valibot';
 import { typedCode, typedName } from '../../../domain/text.ts';
 import { typedAccount } from '../../json/fields.ts';
 
-type Direction = 'input' | 'output';
-
-/** The types of actions of Valibot that are functions, which have no JSON Schema. */
+/** The types of actions of Valibot that call a function of this service, so that no JSON Schema follows from them. */
 const WITHOUT_JSON_SCHEMA = new Set(['raw_check', 'transform']);
 /** Functions that only normalize a text. They need no description: the schema describes the normalized text. */
 const NORMALIZATIONS = new Set<unknown>([typedAccount, typedCode, typedName]);
@@ -17,7 +15,7 @@ const UNDESCRIBED = 'undescribed';
  * The JSON Schema (draft 2020-12) of what a client sends (`input`) or receives (`output`). A schema with a title becomes a component.
  * @throws Error for a check or a transformation by a function that no metadata `jsonSchema` describes
  */
-export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, components: Components): Json => {
+export const jsonSchemaOf = (schema: GenericSchema, typeMode: 'input' | 'output', components: Components): Json => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode,
@@ -38,9 +36,9 @@ const extract = (node: unknown, components: Components): unknown => {
   if (node.jsonSchema === UNDESCRIBED) throw new Error('a check or a transformation has no metadata jsonSchema');
   if (isJson(node.jsonSchema)) return node.jsonSchema;
   const { examples, ...schema } = node;
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extract(value, components)]));
-  const whole = examples === undefined ? inner : { ...inner, examples };
-  return typeof node.title === 'string' ? components.addReference('schemas', node.title, whole) : whole;
+  const members = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extract(value, components)]));
+  const withExamples = examples === undefined ? members : { ...members, examples };
+  return typeof node.title === 'string' ? components.addReference('schemas', node.title, withExamples) : withExamples;
 };
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -122,7 +120,7 @@ const EXAMPLES: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** An example for a JSON Schema: its own, or one of the examples of its required members; `undefined` if one of them has no example. */
+/** An example for a JSON Schema: its own, or an object of examples of its required members; `undefined` if one of them has none. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];

@@ -10,7 +10,7 @@ const header = (description: string): Header => ({ description, schema: { type: 
 const required = (header: Header): Header => ({ ...header, required: true });
 const cookie = (description: string): HeaderComponent => ({ ...header(description), name: 'Set-Cookie' });
 
-/** The header components, by their names. Components with a `name` describe the same header on different routes. */
+/** The header components. A header that differs by route has several: then `name` is the name of the header. */
 const HEADERS = {
   [REQUEST_ID_HEADER]: required(header('The request id: that of the request, or a new ULID.')),
   'Uncached-Request-Id': {
@@ -68,8 +68,8 @@ const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
 const references = (names: readonly HeaderName[], components: Components): Json =>
   Object.fromEntries(
     names.map((component) => {
-      const { name = component, ...described }: HeaderComponent = HEADERS[component];
-      return [name, components.addReference('headers', component, described)];
+      const { name = component, ...definition }: HeaderComponent = HEADERS[component];
+      return [name, components.addReference('headers', component, definition)];
     }),
   );
 

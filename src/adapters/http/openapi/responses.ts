@@ -28,7 +28,6 @@ export const responsesOf = (route: Route, site: Site, components: Components): J
 const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
   const { status, otherStatus } = route.response;
   const headers = successHeadersOf(route, components);
-  // The media type without its parameters.
   const mediaType = route.response.unwrapped?.type.replace(/;.*/, '') ?? 'application/json';
   const content = {
     [mediaType]: successContent(route, site, components),

@@ -48,10 +48,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   SYS_UNEXPECTED_ERROR: 'Show a general message, and report the request id.',
 };
 
-type StatusAdvice = { readonly status: number; readonly cause: string; readonly advice: string };
-
 /** Causes and advice for the statuses of SYS_HTTP_UNEXPECTED_ERROR. docs/errors.md has the same texts. */
-export const STATUS_ADVICE: readonly StatusAdvice[] = [
+export const STATUS_ADVICE: readonly { readonly status: number; readonly cause: string; readonly advice: string }[] = [
   {
     status: 400,
     cause:

@@ -3,10 +3,7 @@ import { VARIABLE } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { OTHER_LINKS } from './page-view.ts';
 
-/**
- * Checks templates of pages. It allows only harmless elements and attributes: a template must neither change what a form does, nor send the URL of
- * the page to another host.
- */
+/** Checks templates of pages: a template must neither change what a form does, nor send the URL of the page to another host. */
 
 const ELEMENTS = new Set(
   `html head title meta body a abbr address article aside b bdi bdo blockquote br button caption cite code dd details dfn div dl dt em figcaption figure
@@ -47,7 +44,6 @@ const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
 /** Variables of the layout whose values are markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
-/** Variables that a template may leave out. */
 const OPTIONAL_VARIABLES = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 
 const isMarkupVariable = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
@@ -55,15 +51,16 @@ const isLink = (name: string): boolean => name.startsWith('link.');
 const placeholder = (name: string): string => `{{${name}}}`;
 const variablesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
 
-/** @param builtIn the service's own template, which has all variables that the page needs @param others variables that the page also has */
-const templateProblems = (template: string, builtIn: string, others: readonly string[]): string[] => {
-  const needed = [...new Set(variablesIn(builtIn))];
-  return [...markupProblems(template, [...new Set([...needed, ...others])]), ...missingVariables(template, needed)];
+/** @param builtIn the service's own template, which has all variables that the page needs @param otherVariables variables that the page also has */
+const templateProblems = (template: string, builtIn: string, otherVariables: readonly string[]): string[] => {
+  const neededVariables = [...new Set(variablesIn(builtIn))];
+  const knownVariables = [...new Set([...neededVariables, ...otherVariables])];
+  return [...markupProblems(template, knownVariables), ...missingVariables(template, neededVariables)];
 };
 
-const missingVariables = (template: string, needed: readonly string[]): string[] => {
+const missingVariables = (template: string, neededVariables: readonly string[]): string[] => {
   const names = variablesIn(template);
-  return needed.flatMap((name) => {
+  return neededVariables.flatMap((name) => {
     const count = names.filter((each) => each === name).length;
     if (count > 1 && isMarkupVariable(name))
       return [`${placeholder(name)} is there ${count} times: the page needs it once`];
@@ -72,7 +69,7 @@ const missingVariables = (template: string, needed: readonly string[]): string[]
 };
 
 /** The problems of a template, each with its line number. The check ends at the first part that it cannot parse. */
-const markupProblems = (template: string, known: readonly string[]): string[] => {
+const markupProblems = (template: string, knownVariables: readonly string[]): string[] => {
   const problems: string[] = [];
   const openElements: string[] = [];
   let offset = 0;
@@ -85,11 +82,11 @@ const markupProblems = (template: string, known: readonly string[]): string[] =>
       report('expected text, or a tag with values in double quotes, such as <p class="lead">');
       return problems;
     }
-    if (name === '') textVariableProblems(token, known, openElements.at(-1) ?? '').forEach(report);
+    if (name === '') textVariableProblems(token, knownVariables, openElements.at(-1) ?? '').forEach(report);
     else if (!ELEMENTS.has(name)) report(`<${name}> may not be in a template`);
     else if (slash !== '') endTagProblems(name, openElements.pop()).forEach(report);
     else {
-      attributeProblems(name, attributes, known).forEach(report);
+      attributeProblems(name, attributes, knownVariables).forEach(report);
       if (!VOID_ELEMENTS.has(name)) openElements.push(name);
     }
     offset += token.length;
@@ -98,25 +95,25 @@ const markupProblems = (template: string, known: readonly string[]): string[] =>
   return problems;
 };
 
-const endTagProblems = (name: string, open: string | undefined): string[] => {
-  if (open === name) return [];
-  return [open === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${open}>`];
+const endTagProblems = (name: string, openTag: string | undefined): string[] => {
+  if (openTag === name) return [];
+  return [openTag === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${openTag}>`];
 };
 
-const unknownVariables = (text: string, known: readonly string[]): string[] => [
+const unknownVariables = (text: string, knownVariables: readonly string[]): string[] => [
   ...variablesIn(text)
-    .filter((name) => !known.includes(name))
+    .filter((name) => !knownVariables.includes(name))
     .map((name) => {
       const [kind = ''] = name.split('.');
-      const alike = known.filter((each) => each.split('.')[0] === kind && name.includes('.'));
-      const others = alike.length > 0 ? alike : known.filter((each) => !each.includes('.'));
+      const ofSameKind = knownVariables.filter((each) => each.split('.')[0] === kind && name.includes('.'));
+      const others = ofSameKind.length > 0 ? ofSameKind : knownVariables.filter((each) => !each.includes('.'));
       return `${placeholder(name)} is unknown here; there are ${others.map(placeholder).join(', ')}`;
     }),
   ...(/\{\{|\}\}/.test(text.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable such as {{title}}'] : []),
 ];
 
-const textVariableProblems = (text: string, known: readonly string[], parent: string): string[] => [
-  ...unknownVariables(text, known),
+const textVariableProblems = (text: string, knownVariables: readonly string[], parent: string): string[] => [
+  ...unknownVariables(text, knownVariables),
   ...variablesIn(text).flatMap((name) => {
     if (isLink(name)) return [`${placeholder(name)} may only be the whole href of an <a>`];
     if (name === 'head') return parent === 'head' ? [] : ['{{head}} has to be in <head>'];
@@ -126,29 +123,29 @@ const textVariableProblems = (text: string, known: readonly string[], parent: st
   }),
 ];
 
-const attributeProblems = (element: string, attributes: string, known: readonly string[]): string[] =>
-  [...attributes.matchAll(ATTRIBUTE)].flatMap(([, given = '', value = '']) => {
-    const name = given.toLowerCase();
+const attributeProblems = (element: string, attributes: string, knownVariables: readonly string[]): string[] =>
+  [...attributes.matchAll(ATTRIBUTE)].flatMap(([, writtenName = '', value = '']) => {
+    const name = writtenName.toLowerCase();
     const extension = /^(?:aria|data)-/.test(name) ? ANY_VALUE : undefined;
-    const allowed = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? extension;
-    if (allowed === undefined) return [`${name} may not be in <${element}>`];
+    const pattern = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? extension;
+    if (pattern === undefined) return [`${name} may not be in <${element}>`];
     const variables = variablesIn(value);
     const isHref = element === 'a' && name === 'href' && variables.some(isLink) && /^\{\{[\w.-]+\}\}$/.test(value);
-    if (isHref) return unknownVariables(value, known);
+    if (isHref) return unknownVariables(value, knownVariables);
     return [
-      ...unknownVariables(value, known),
+      ...unknownVariables(value, knownVariables),
       ...variables.filter(isLink).map((each) => `${placeholder(each)} may only be the whole href of an <a>`),
       ...variables.filter(isMarkupVariable).map((each) => `${placeholder(each)} may not be in a tag`),
-      ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
+      ...(pattern.test(value) ? [] : [`${name} may not have this value`]),
     ];
   });
 
 const LINK_VARIABLES = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name}`);
 
-type Files = ReadonlyMap<string, string>;
+type TemplateFiles = ReadonlyMap<string, string>;
 
 /** The problems of an operator's files of templates and texts. Each begins with the name of its file. @param builtIn the service's own files */
-export const pageProblems = (ownFiles: Files, builtIn: Files): string[] => {
+export const pageProblems = (ownFiles: TemplateFiles, builtIn: TemplateFiles): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
   return fileProblems(ownFiles, builtIn, {
     template(text, name) {

@@ -8,7 +8,7 @@ import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
 export const docsPage = (routes: readonly Route[], site: Site): string => {
-  const commonErrors = errorsOfEvery(routes);
+  const commonErrors = commonErrorsOf(routes);
   const groups = Object.entries(TAGS).map(([tag, description]) => ({
     description,
     title: tag.charAt(0).toUpperCase() + tag.slice(1),
@@ -89,8 +89,7 @@ const errorsOf = (route: Route): ErrorRow[] =>
 
 const isSame = (a: ErrorRow, b: ErrorRow): boolean => a.code === b.code && a.status === b.status;
 
-/** The errors that all routes have in common. */
-const errorsOfEvery = ([first, ...others]: readonly Route[]): ErrorRow[] =>
+const commonErrorsOf = ([first, ...others]: readonly Route[]): ErrorRow[] =>
   first === undefined
     ? []
     : errorsOf(first).filter((row) => others.every((route) => errorsOf(route).some((other) => isSame(row, other))));

@@ -61,7 +61,7 @@ const jsonSection = (entry: Entry): Html => html`<h2>For programs</h2>
 <p>The member <code>data</code> of the response:</p>
 ${jsonBlock(entry)}`;
 
-/** The code of all errors of HTTP itself, whose status is that of the error. */
+/** The code of all errors of HTTP itself. Their statuses differ. */
 const HTTP_ERROR: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
 /** The catalog says that this error is not temporary. Nevertheless, a retry may succeed with the refresh token that another tab has got. */
 const REFRESH_FAILED: ErrorCode = 'AUTH_FAILED';
@@ -91,7 +91,7 @@ const serviceLinks = (
 ): Html => html`<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
 <a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`;
 
-/** The page of an error response. It shows nothing of the request but the id. */
+/** The page of an error response. Of the request, it shows only the id. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';

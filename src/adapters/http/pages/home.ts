@@ -4,7 +4,7 @@ import { layout, type Site } from './layout.ts';
 /** The origin of the page from which a visitor comes, and whether its pages may call the service. */
 type VisitorOrigin = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
 
-const TEXTS = {
+const PAGE_TEXTS = {
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
   errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
   openapi: { title: 'OpenAPI document', text: 'The same as the API page, for tools and for generated clients.' },
@@ -17,18 +17,17 @@ const TEXTS = {
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 
-/** The URLs of the pages of `TEXTS`. A page that is switched off has none. */
-type Links = { readonly [Name in keyof typeof TEXTS]?: string | undefined };
+/** The URLs of the pages of `PAGE_TEXTS`. A page that is switched off has none. */
+type Links = { readonly [Name in keyof typeof PAGE_TEXTS]?: string | undefined };
 
-export const homePage = (site: Site, links: Links, visitor: VisitorOrigin | null = null): string => {
-  // `Object.entries` is typed to return any strings.
-  const texts = Object.entries(TEXTS) as [keyof Links, { readonly title: string; readonly text: string }][];
+export const homePage = (site: Site, links: Links, visitorOrigin: VisitorOrigin | null = null): string => {
+  const texts = Object.entries(PAGE_TEXTS) as [keyof Links, { readonly title: string; readonly text: string }][];
   return layout(site, {
     title: 'Tandem',
     path: '/',
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
-${visitor === null ? NOTHING : originText(visitor)}<h2>Where to go next</h2>
+${visitorOrigin === null ? NOTHING : originText(visitorOrigin)}<h2>Where to go next</h2>
 <ul class="plain links">
 ${texts.flatMap(([name, { title, text }]) => {
   const address = links[name];

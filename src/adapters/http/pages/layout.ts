@@ -35,7 +35,7 @@ export type UserSite = Site & { readonly brand: Brand };
 /** A path below the path of BASE_URL. It has no host, so that links work under any host name of the service. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
-type Content = {
+type LayoutContent = {
   readonly title: string;
   readonly main: Html;
   /** The path under which the navigation has the page. Default: it does not have the page. */
@@ -51,7 +51,7 @@ const NAVIGATION: Navigation = [
   ['/errors', 'Errors'],
 ];
 
-export const layout = (site: Site, content: Content): string => {
+export const layout = (site: Site, content: LayoutContent): string => {
   const { title, main, script = NOTHING } = content;
   return html`<!doctype html>
 <html lang="en">
@@ -73,7 +73,7 @@ ${main}
 `.text;
 };
 
-/** The end of the stylesheet, with the operator's look. Text is black or white: on any colour, one has a contrast of at least 4.5 (WCAG 2.2 §1.4.3). */
+/** The end of the stylesheet, with the operator's look. Text is black or white: one of them has a contrast of 4.5 or more on any colour (WCAG 2.2 §1.4.3). */
 export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
   const textColorOn = (color: string) => (isLight(color) ? '#000000' : '#ffffff');
   const lines = [
@@ -96,7 +96,7 @@ const isLight = (color: string): boolean => {
 
 const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
-const headerOf = (site: Site, { path, aside = NOTHING }: Content): Html => {
+const headerOf = (site: Site, { path, aside = NOTHING }: LayoutContent): Html => {
   const pages = site.siteNavigation ?? NAVIGATION;
   const current = pages.findLastIndex(([target]) => target === path);
   return html`<a class="skip" href="#content">Skip to the content</a>
@@ -107,7 +107,7 @@ ${aside}</header>
 `;
 };
 
-/** Turns code in backticks, as texts of the catalog have it, into `<code>`. */
+/** Turns text in backticks, as the catalog of errors has it, into `<code>`. */
 export const prose = (text: string): Html =>
   html`${text.split('`').map((part, at) => (at % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 

@@ -27,10 +27,9 @@ export type PageView = PageContent &
     readonly providers: readonly { readonly name: string; readonly title: string }[];
     /** The languages in which the service sends mails. */
     readonly locales: readonly string[];
-    /** The URL of the application to which pages link; `null`: not known. */
+    /** The URL of the application, to which pages link; `null`: the service does not know one. */
     readonly application: string | null;
-    /** The minimum length of a password. */
-    readonly minLength: number;
+    readonly minPasswordLength: number;
     readonly texts: UserTexts;
     readonly site: UserSite;
     readonly locale: string;
@@ -46,7 +45,6 @@ export const hasForm = (view: PageView, form: string): boolean =>
 /** The names of links that do not lead to a page of PAGES. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
-/** The URL of a link by its name. */
 export const linkOf = (view: PageView, name: string): string => {
   const { site, to, target, pages, application } = view;
   if (name === 'target') return target;

@@ -28,11 +28,11 @@ export const FIELDS: Readonly<
 
 const UNTYPED_FIELDS = ['token', 'invitation', 'credential', 'remember'];
 
-/** The state of the page if it is that of this form. In a list, each item has a form of the same name, and the item's `id` tells which one. */
+/** The state of the page, if it is about this form. In a list, each item has a form of the same name: the `id` tells them apart. */
 const formStateOf = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** Whether the user has to send the form again: an error refused it, or the user pressed another button of it, such as that for a code. */
+/** Whether the user has to send the form again: it was refused, or the user pressed its other button, such as one that requests a code. */
 export const mustBeSentAgain = (view: PageView, form: string, values: Texts): boolean => {
   const { error, typed = {} } = formStateOf(view, form, values) ?? {};
   return error !== undefined || Object.keys(typed).length > 0;
@@ -50,15 +50,15 @@ export const languageName = (tag: string): string => {
   }
 };
 
-const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
-  const listed = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
-  return html`${[...listed].map((each) => {
-    const selected = each === (chosen || locale) ? html` selected` : NOTHING;
+const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html => {
+  const listedLocales = new Set([...locales, ...(chosenLocale === '' ? [] : [chosenLocale])]);
+  return html`${[...listedLocales].map((each) => {
+    const selected = each === (chosenLocale || locale) ? html` selected` : NOTHING;
     return html`<option value="${each}" lang="${each}"${selected}>${languageName(each)}</option>\n`;
   })}`;
 };
 
-/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account focus only after an error. */
+/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account set it only after an error. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];
@@ -75,7 +75,8 @@ const focusedField = (view: PageView, form: string, formState: PageView['state']
   );
 };
 
-const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
+const withLength = ({ minPasswordLength }: PageView, text: string): string =>
+  text.replace('{min}', `${minPasswordLength}`);
 
 /** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, words: Texts): string => {
@@ -112,16 +113,16 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
     ...(hint === undefined ? [] : [`${id}-hint`]),
     ...(problemText === undefined ? [] : [`${id}-problem`]),
   ];
-  const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
-  const invalid = problemText === undefined ? NOTHING : html` aria-invalid="true"`;
+  const describedBy = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
+  const invalidAttribute = problemText === undefined ? NOTHING : html` aria-invalid="true"`;
   const text = formState?.typed?.[name] ?? values[name] ?? '';
-  const filled = type === 'password' ? NOTHING : html` value="${text}"`;
-  const required = isOptional ? NOTHING : html` required`;
-  const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${hasFocus ? html` autofocus` : NOTHING}${described}${invalid}`;
+  const valueAttribute = type === 'password' ? NOTHING : html` value="${text}"`;
+  const requiredAttribute = isOptional ? NOTHING : html` required`;
+  const commonAttributes = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${requiredAttribute}${hasFocus ? html` autofocus` : NOTHING}${describedBy}${invalidAttribute}`;
   const control =
     type === 'select'
-      ? html`<select ${common}>\n${localesOf(view, text)}</select>`
-      : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
+      ? html`<select ${commonAttributes}>\n${localesOf(view, text)}</select>`
+      : html`<input ${commonAttributes} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${valueAttribute}>`;
   return html`<p class="field"><label for="${id}">${isOptional ? or : label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(view, hint)}</span>\n`}${control}
 ${problemText === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${problemText}</span>\n`}${isForgettable ? forgotLink(view) : NOTHING}</p>

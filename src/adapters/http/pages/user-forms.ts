@@ -29,14 +29,14 @@ const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): H
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
   if (username === undefined && previewPath === undefined) return NOTHING;
-  const told = previewPath === undefined ? NOTHING : html` data-told="username"`;
-  return html`<input type="text" autocomplete="username" value="${username ?? ''}"${told} readonly hidden>\n`;
+  const toldAttribute = previewPath === undefined ? NOTHING : html` data-told="username"`;
+  return html`<input type="text" autocomplete="username" value="${username ?? ''}"${toldAttribute} readonly hidden>\n`;
 };
 
 /** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows the sentences. */
 const previewTexts = ({ texts, name }: PageView, { previewPath }: Form): Html => {
-  const told = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
-  return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;
+  const preview = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
+  return html`${preview.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;
 };
 
 const previewPart = (part: string): Html => {
@@ -47,7 +47,7 @@ const previewPart = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-/** The attribute with the URL of the page that offers a passkey, to which the script sends the user after a success. */
+/** The attribute that makes the script lead the user, after a success, over the page that offers a passkey. */
 const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
@@ -58,8 +58,8 @@ const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
 const scriptAttributes = (view: PageView, form: Form): Html => {
   const { name: page, payloads, state, now, site, texts, fallbackUrls } = view;
   const { fields, previewPath } = form;
-  const created = payloads['passkey-options'];
-  const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
+  const creation = payloads['passkey-options'];
+  const options = creation === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', creation];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
   const { allAcceptedCredentialIds: accepted } = (state?.payload ?? {}) as Partial<Readonly<Record<string, unknown>>>;
   return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
@@ -67,8 +67,8 @@ const scriptAttributes = (view: PageView, form: Form): Html => {
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
   }${form.autofillsPasskeys ? html` data-autofill` : NOTHING}${form.conditionalCreate && state?.error === undefined ? html` data-silent` : NOTHING}${passkeyOffer(view, form)}${
-    form.renamesUser && created && hasPasskeys(view)
-      ? html` data-user="${JSON.stringify({ rp: created.rp, user: created.user })}"`
+    form.renamesUser && creation && hasPasskeys(view)
+      ? html` data-user="${JSON.stringify({ rp: creation.rp, user: creation.user })}"`
       : NOTHING
   }${
     PAGES[page].forwards === 'when-proven' && state?.error === undefined
@@ -82,16 +82,16 @@ const iconOf = ({ fields }: Form, { provider }: Texts): Html => {
   return fields.includes('credential') ? icon(PASSKEY_ICON) : NOTHING;
 };
 
-/** @param action attributes of a button that sends the form to another address */
-const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', action: Html = NOTHING): Html => {
+/** @param attributes of a button that sends the form to another address */
+const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', attributes: Html = NOTHING): Html => {
   const form = PAGES[view.name].forms[name] as Form;
   const pattern = view.texts.buttons[`${view.name}.${name}`] ?? '';
   const text = filledText(pattern, () => itemName);
   const content = html`${iconOf(form, values)}${text}`;
   const label = itemName === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${itemName}"`;
   const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
-  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${action}${label}>${content}</button>`;
-  return html`<button${action}${label} aria-describedby="used">${content}</button>
+  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${label}>${content}</button>`;
+  return html`<button${attributes}${label} aria-describedby="used">${content}</button>
 <small id="used">${view.texts.common['used-last'] ?? ''}</small>`;
 };
 
@@ -107,15 +107,15 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
 
 /** The present value of the setting that a form changes. */
 const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html => {
-  const { username = '', email = '', emailVerified, locale: own } = payloads['current-user'] ?? {};
+  const { username = '', email = '', emailVerified, locale: userLocale } = payloads['current-user'] ?? {};
   const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
-  const words: Readonly<Record<string, Html>> = {
+  const values: Readonly<Record<string, Html>> = {
     username: html`<span>${username}</span>`,
     email: html`<span>${email} <small>${state}</small></span>`,
     password: html`<span aria-hidden="true">••••••••</span>`,
-    language: html`<span>${languageName(own ?? locale)}</span>`,
+    language: html`<span>${languageName(userLocale ?? locale)}</span>`,
   };
-  return words[form] ?? NOTHING;
+  return values[form] ?? NOTHING;
 };
 
 /** The row that stands for a locked form: the present value, and a button. */

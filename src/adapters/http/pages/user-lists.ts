@@ -7,10 +7,8 @@ import { pathIn } from './layout.ts';
 import { hasForm, linkOf, type PageView } from './page-view.ts';
 import { formOf } from './user-forms.ts';
 
-type Mailbox = { readonly name: string; readonly url: string; readonly domains: RegExp };
-
 /** Web pages of the most common mail providers, by the domains of their addresses. */
-const MAILBOXES: readonly Mailbox[] = [
+const MAILBOXES = [
   { name: 'Gmail', url: 'https://mail.google.com/', domains: /^(?:gmail|googlemail)\.com$/ },
   { name: 'Outlook', url: 'https://outlook.live.com/', domains: /^(?:outlook|hotmail|live|msn)\.[a-z.]+$/ },
   { name: 'Yahoo', url: 'https://mail.yahoo.com/', domains: /^(?:yahoo|ymail)\.[a-z.]+$/ },
@@ -20,7 +18,7 @@ const MAILBOXES: readonly Mailbox[] = [
   { name: 'WEB.DE', url: 'https://web.de/', domains: /^web\.de$/ },
 ];
 
-const mailboxOf = (email: string): Mailbox | undefined => {
+const mailboxOf = (email: string) => {
   const domain = email.replace(/^.*@/s, '').toLowerCase();
   return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;
 };
@@ -135,7 +133,7 @@ ${providerForms(view, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(view, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** For users without a password, if the page lacks the form that requires it. */
+  /** A link for users without a password, if the page lacks a form, because the form requires the password. */
   'first-password': (view) => {
     const forms = Object.entries<Form>(PAGES[view.name].forms);
     const lacksForm = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));

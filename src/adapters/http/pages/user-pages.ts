@@ -131,10 +131,12 @@ ${script}`;
   return filledTemplate(templates.get('layout') ?? '', (each) => variables[each] ?? '');
 };
 
-const logoOf = ({ name, logoUrl, logoDarkUrl: dark }: Brand): Html | string => {
+const logoOf = ({ name, logoUrl, logoDarkUrl }: Brand): Html | string => {
   if (logoUrl === null) return name;
   const image = html`<img src="${logoUrl}" alt="${name}">`;
-  return dark ? html`<picture><source media="(prefers-color-scheme: dark)" srcset="${dark}">${image}</picture>` : image;
+  return logoDarkUrl
+    ? html`<picture><source media="(prefers-color-scheme: dark)" srcset="${logoDarkUrl}">${image}</picture>`
+    : image;
 };
 
 const footerLinks = ({ termsUrl, privacyUrl, supportUrl }: Brand, { common }: UserTexts): Html => {

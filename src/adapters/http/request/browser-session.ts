@@ -11,23 +11,23 @@ type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Of all requests, only those that refresh need the cookie. */
+/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Only requests that refresh need the cookie. */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,
 ) => {
   const { origin, hostname, pathname } = new URL(baseUrl);
-  const below = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
-  const [path, deviceUrl] = [below('/auth'), below('/auth/device')];
-  const refreshPaths = [below('/auth/refresh-token'), below('/auth/continue')];
+  const pathBelow = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
+  const [path, deviceUrl] = [pathBelow('/auth'), pathBelow('/auth/device')];
+  const refreshPaths = [pathBelow('/auth/refresh-token'), pathBelow('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
     /** How long a bound cookie proves that the browser has the key, in milliseconds. */
     lifetime: settings.maxAge,
     cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
     /** Invites the browser to register a key for the session that this response opens. */
-    invite: (ctx: Context, opened: { readonly sessionId: string; readonly user: { readonly id: string } }): void => {
-      const { challenge, authorization } = invitationOf({ userId: opened.user.id, sessionId: opened.sessionId });
+    invite: (ctx: Context, session: { readonly sessionId: string; readonly user: { readonly id: string } }): void => {
+      const { challenge, authorization } = invitationOf({ userId: session.user.id, sessionId: session.sessionId });
       const parameters = `path="${deviceUrl}";challenge="${challenge}";authorization="${authorization}"`;
       ctx.set('Secure-Session-Registration', `(ES256);${parameters}`);
     },

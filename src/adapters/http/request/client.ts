@@ -5,7 +5,7 @@ import type { ProofTarget } from '../../../application/ports/proofs.ts';
 import type { Cancellation } from '../../../application/service.ts';
 import type { OpenedSession } from '../../../application/sessions/open-session.ts';
 import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
-import { type Device, shortUserAgent } from '../../../domain/device.ts';
+import { shortUserAgent } from '../../../domain/device.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { BASE_LOCALE, canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/text.ts';
 import { httpFailure } from '../errors/exceptions.ts';
@@ -16,7 +16,7 @@ import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, typ
 /** An IP address, to which some proxies append the port of the client's connection. */
 const ADDRESS_WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
-/** The address that a page server states, else the one of X-Forwarded-For if TRUST_PROXY trusts it, else the connection's; `null`: it is closed. */
+/** The address that a page server states, else that of X-Forwarded-For if TRUST_PROXY trusts it, else that of the connection; `null`: it is closed. */
 const clientAddress = (ctx: Context): string | null =>
   (ctx.state.pageServer === undefined ? null : ipAddressIn(ctx.state.pageServer.visitor)) ??
   ipAddressIn(ctx.ip) ??
@@ -25,7 +25,7 @@ const clientAddress = (ctx: Context): string | null =>
 /** The key by which rate limits count requests: the client's IPv4 address, or the /64 network of its IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
-/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. An attacker may have many keys of a network (ADR 0008). */
+/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. Attackers may have many addresses of a network (ADR 0008). */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);
   return address === null ? ['unknown'] : networksOf(address);
@@ -62,12 +62,10 @@ const parseNetworks = (address: string): readonly string[] => {
     : [networkOf(32), networkOf(48), networkOf(64)];
 };
 
-const deviceOf = (ctx: Context): Device => {
+export const eventOriginOf = (ctx: Context): Origin => {
   const [, network = null] = clientNetworks(ctx);
-  return { userAgent: shortUserAgent(ctx.get('user-agent')), address: network };
+  return { userAgent: shortUserAgent(ctx.get('user-agent')), address: network, requestId: ctx.request.id };
 };
-
-export const eventOriginOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
 
 /**
  * What a request shows of its device: the bound cookies, and the proof in its body. A service may have several host names, so the proof may be for
@@ -107,8 +105,8 @@ export const presentedProof = (
 });
 
 /**
- * Throws if the client has hung up, since it cannot get the response. A busy process may have read the request, but not yet the end of the
- * connection. Two `setImmediate` contain a whole turn of the event loop, in which Node.js reads the end of the connection, too.
+ * Cancels the work for a client that has hung up, since it cannot get the response. A busy process may have read the request, but not yet the end
+ * of the connection. Two `setImmediate` contain a whole turn of the event loop, in which Node.js reads the end of the connection, too.
  */
 export const cancellationOf = async ({ req }: Context): Promise<Cancellation> => {
   await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -149,9 +147,9 @@ const ACCEPT_LANGUAGE_MAX_LENGTH = 1_000;
 
 /** Canonical language tags: first the language that was chosen on a page, then the languages of `Accept-Language` (RFC 9110 §12.5.4). */
 const acceptedLocales = (ctx: Context): string[] => {
-  const accepted = ctx.get('Accept-Language').length > ACCEPT_LANGUAGE_MAX_LENGTH ? [] : ctx.acceptsLanguages();
-  const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
-  return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);
+  const acceptedTags = ctx.get('Accept-Language').length > ACCEPT_LANGUAGE_MAX_LENGTH ? [] : ctx.acceptsLanguages();
+  const chosenTags = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
+  return [...chosenTags, ...acceptedTags].flatMap((language) => canonicalLocale(language) ?? []);
 };
 
 export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: eventOriginOf(ctx) });

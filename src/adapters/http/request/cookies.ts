@@ -23,7 +23,7 @@ export const PAGE_STATE_COOKIE = 'page_state';
 /** Proves for ten minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-/** The name of the form of the last log-in in this browser. It does not tell who logged in. */
+/** The form of the last log-in in this browser, and the provider. It does not tell who logged in. */
 const USED_LAST_COOKIE = 'used_last';
 /** The language that was chosen on a page. It never has a prefix, since it need not be protected against other hosts of the domain. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';
@@ -123,7 +123,7 @@ export const pageCookies = (settings: CookieSettings) => ({
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** Log-ins at providers that a browser may have begun at the same time, such as in several tabs. */
+/** Log-ins at providers that a browser may have begun and not ended, such as in several tabs. */
 const MAX_STARTS = 5;
 /** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
@@ -131,13 +131,10 @@ const STARTS_MAX_LENGTH = 6_000;
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** The state under which a browser keeps an identity that the next log-in links to the account. */
+/** Takes the place of the state in the name of the cookie that keeps an identity, until the next log-in links it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
-/**
- * The cookies of log-ins at providers: one for each log-in, so that several tabs can log in at the same time. They are `Lax` instead of `Strict`,
- * since browsers have to send them after a redirect from another site.
- */
+/** The cookies of log-ins at providers, one for each. They are `Lax` instead of `Strict`: browsers have to send them after a redirect from another site. */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
   const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });
@@ -149,9 +146,9 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       if (sealed.length > START_MAX_LENGTH)
         throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [START_TOO_LONG] });
       // The newest first: browsers send the oldest cookies first (RFC 6265 §5.4).
-      const earlier = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
+      const oldCookies = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
       let length = sealed.length;
-      for (const [at, [name, texts]] of earlier.entries()) {
+      for (const [at, [name, texts]] of oldCookies.entries()) {
         length += texts.join('').length;
         if (at >= MAX_STARTS - 1 || length > STARTS_MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
       }

@@ -54,7 +54,7 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
-  /** Default: no parameters; any, if the route has error pages. */
+  /** Default: no parameters, or any parameters if the route has error pages. */
   readonly query?: Query;
   readonly params?: Params;
 };
@@ -74,10 +74,8 @@ export const NO_DATA = v.pipe(
   v.metadata({ jsonSchema: { type: 'null' } }),
 );
 
-/** For public documents: no authentication, and the rate limit `public`. */
 export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
-/** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
 
 /** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route have the envelope. */
@@ -104,18 +102,20 @@ type CookieUse = {
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
 
-type Head = {
+export type RouteHead = {
   readonly name: string;
-  readonly method: Method;
-  readonly path: Path;
-  readonly tag: Tag;
+  /** The method and the path: `GET /orders/:id`. */
+  readonly at: `${Method} ${Path}`;
   /** One line, without a full stop. */
   readonly summary: string;
   readonly description?: string;
 };
 
 /** A declared route. Its rate limit, guard, validation, serialization, its part of the OpenAPI document and tests follow from the declaration. */
-export type Route = Head & {
+export type Route = Omit<RouteHead, 'at'> & {
+  readonly method: Method;
+  readonly path: Path;
+  readonly tag: Tag;
   /** Default: `required`. */
   readonly auth: Strategy;
   /** Default: `global`. */
@@ -139,7 +139,7 @@ export type Route = Head & {
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route uses no cookie. */
   readonly cookie: CookieUse;
-  /** For pages of the service: the refresh cookie, which the page does not renew, identifies the user instead of an access token. */
+  /** For pages of the service and their forms: the refresh cookie, which is not renewed, identifies the user instead of an access token. */
   readonly visitor?: true;
   /** The route takes a posted form instead of JSON, and does what the route `submits` of the API does. */
   readonly form?: {
@@ -153,7 +153,7 @@ export type Route = Head & {
     /** @returns the URL to which a success sends the browser */
     readonly successLocation: (ctx: Context) => Promise<string>;
   };
-  /** Requests to this route count as requests to the other one. Default: the route has limits of its own. */
+  /** The route that counts the requests to this route as its own. Default: this route has limits of its own. */
   readonly sharesLimitsOf?: Route;
   /** @returns the URL to which an error sends the browser; `null`: the browser gets the error page */
   readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
@@ -181,11 +181,6 @@ type Response<Data> = {
 
 /** An application's own error codes with their entries, or codes of the catalog with `true`. */
 type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
-
-export type RouteHead = Omit<Head, 'tag' | 'method' | 'path'> & {
-  /** The method and the path: `GET /orders/:id`. */
-  readonly at: `${Method} ${Path}`;
-};
 
 type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy> = RouteHead &
   Partial<
@@ -263,7 +258,7 @@ export const route = <
 };
 
 /** A route that redirects every request to a location, whatever its query. */
-export const redirectRoute = (head: RouteHead & Pick<Head, 'tag'>, location: string): Route =>
+export const redirectRoute = (head: RouteHead & Pick<Route, 'tag'>, location: string): Route =>
   route({
     ...{ ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
     handler: (_input, ctx) => {
@@ -282,10 +277,10 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** The use cases of routes that require a token read its session from the database (ADR 0004). Routes with a scope store that an assertion was used. */
+/** For routes that require a token, whose use cases read its session (ADR 0004), and for routes with a scope, which store that an assertion was used. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** A success of such a route issues an access token, to whose claims a hook may add (SYS_HOOK_UNAVAILABLE). */
+/** A route with one of these uses issues an access token, and fails with a hook that adds claims to the token (SYS_HOOK_UNAVAILABLE). */
 const ISSUING_COOKIE_USES: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [

@@ -32,7 +32,7 @@ const COOKIE_PAIR = new RegExp(`^[ \\t]*((?:${COOKIE_PREFIXES.join('|')})?(?:${C
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Stage 2. It runs before the rate limit, so it takes little time: it parses only cookies that the service reads (ADR 0002). */
+/** Stage 2. It runs before the rate limit, so it must take little time, and parses only cookies that the service reads (ADR 0002). */
 export const cookieParsing: Middleware = (ctx, next) => {
   const header = ctx.get('cookie');
   ctx.request.cookies = header === '' ? NO_COOKIES : parseCookies(header);
@@ -100,8 +100,8 @@ const SERIALIZED_ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,30}:\/\/[\w.[\]:-]{1,100})
 const loggableOrigin = (origin: string): string => (SERIALIZED_ORIGIN.test(origin) ? origin : '(malformed)');
 
 /**
- * Whether the `Host` of a request is allowed, with any port, since a tunnel may use another port. This prevents DNS rebinding: an attacker lets his
- * own host name resolve to this service, so requests of his pages have this name as their `Host`, and no IP address or `localhost`.
+ * Whether the `Host` of a request is allowed, with any port, since a tunnel may use another port. This prevents DNS rebinding: an attacker lets a
+ * host name of his own resolve to this service, so requests of his pages have this name as their `Host`, and no IP address or `localhost`.
  */
 const isAllowedHost = (host: string, hosts: readonly string[]): boolean => {
   const name = URL.parse(`http://${host}`)?.hostname ?? '';

@@ -115,7 +115,7 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   const byRouters = compose([...[api, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {
     if (!hasPath(ctx)) return fallback(ctx, next);
-    // A router does the same.
+    // Without a router, nothing else sets `params`.
     ctx.params = {};
     return (withoutParameters.get(key(ctx)) ?? byRouters)(ctx, next);
   };

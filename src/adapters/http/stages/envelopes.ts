@@ -114,12 +114,12 @@ const EMBEDDABLE_HEADERS = {
 const respondUnwrapped = (ctx: Context, unwrapped: Unwrapped): void => {
   const { type, cacheControl, embeddable, contentSecurityPolicy, referrerPolicy } = unwrapped;
   const { payload } = ctx.state;
-  const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : toJson(payload);
+  const content = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : toJson(payload);
   setCacheControl(ctx, cacheControl);
   if (embeddable) ctx.set(EMBEDDABLE_HEADERS);
   // The handler of a cached document has already set the tag.
-  if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(text);
-  ctx.body = text;
+  if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(content);
+  ctx.body = content;
   // After `ctx.body`, which sets a type of its own, and not by `ctx.type`, which adds a charset.
   ctx.set('Content-Type', type);
   if (contentSecurityPolicy !== undefined) ctx.set('Content-Security-Policy', contentSecurityPolicy);
@@ -158,7 +158,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     try {
       await next();
     } catch (exception) {
-      // Stages 1 and 2 run before stage 3 has set the request's id.
+      // An error of stage 1 or 2 comes before stage 3 has set the id of the request.
       ctx.request.id ??= deps.ids.next();
       ctx.request.version = deps.version;
       ctx.set(REQUEST_ID_HEADER, ctx.request.id);

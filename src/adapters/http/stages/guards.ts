@@ -69,21 +69,19 @@ const refusedToken = (reason: string): AppError =>
     ? new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': PROOF_CHALLENGE } })
     : new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID */
 const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
   const header = authorizationOf(ctx);
   const assertion = BEARER.exec(header)?.[1];
   if (!ANY_TOKEN.test(header))
     throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
-  const admitted = assertion === undefined ? undefined : await admit?.(assertion, now);
-  if (!admitted?.ok) {
-    const reason = admitted?.problem ?? MALFORMED.reason;
+  const admission = assertion === undefined ? undefined : await admit?.(assertion, now);
+  if (!admission?.ok) {
+    const reason = admission?.problem ?? MALFORMED.reason;
     throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
   }
-  return admitted.operator;
+  return admission.operator;
 };
 
-/** @throws AppError 403 */
 const requireScope = (scope: Scope, operator: Operator | undefined): Operator => {
   if (operator?.scopes.includes(scope)) return operator;
   const reason = `${operator?.name} lacks the scope ${scope}`;
@@ -95,8 +93,8 @@ const requireScope = (scope: Scope, operator: Operator | undefined): Operator =>
 const isPageServer = (ctx: Context, pageServers: readonly PageServer[]): boolean => {
   const [, encoded = ''] = BASIC.exec(authorizationOf(ctx)) ?? [];
   const [, id, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
-  const presented = hash('sha256', secret, 'buffer');
-  return pageServers.some((server) => server.id === id && timingSafeEqual(server.secretHash, presented));
+  const presentedHash = hash('sha256', secret, 'buffer');
+  return pageServers.some((server) => server.id === id && timingSafeEqual(server.secretHash, presentedHash));
 };
 
 /** It runs before the rate limit, so that the limit counts each visitor of a page server by the visitor's address. */
@@ -145,7 +143,7 @@ type RateLimiterCommand = {
   ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
 };
 
-/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: an instance ahead of the others would remove their counts. */
+/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: one whose clock is ahead would remove the counts of the others. */
 const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
   const facade: RateLimiterCommand = {
     async ratelimiter(key, _now, window, max) {
@@ -155,6 +153,5 @@ const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
       return [Math.max(0, max + 1 - count), end, max];
     },
   };
-  // koa-ratelimit calls no other command.
   return facade as unknown as Redis;
 };

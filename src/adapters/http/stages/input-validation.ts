@@ -42,7 +42,7 @@ export const checkerInto =
     return result.output;
   };
 
-/** No route has so many parameters. A query that does has an unknown or a repeated one, so it is refused anyhow. */
+/** More than any route has. A query with more of them has an unknown or a repeated parameter, so it is refused anyhow. */
 export const MAX_PARAMETERS = 16;
 
 /**
@@ -72,7 +72,7 @@ export const isPercentEncoded = (query: string): boolean => {
 
 /** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** By the values of `Content-Encoding`, also `x-gzip` (RFC 9110 §8.4.1.3). `br` is missing, since its decoder takes 16 MiB for a few bytes of input. */
+/** The parser's names of encodings, by `Content-Encoding`; `x-gzip` is `gzip` (RFC 9110 §8.4.1.3). Not `br`: its decoder takes 16 MiB for a few bytes. */
 const ENCODINGS = new Map([
   ['', 'identity'],
   ['identity', 'identity'],
@@ -93,7 +93,7 @@ const PARSER_OPTIONS = {
 };
 const readBytes = bodyParser(PARSER_OPTIONS);
 
-/** It throws for malformed bytes, and ignores a byte order mark (RFC 8259 §8.1). */
+/** Throws for malformed bytes, and ignores a byte order mark (RFC 8259 §8.1). */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

@@ -31,7 +31,6 @@ const alertOf = ({ outcome, forms }: PageView): Html => {
     : html`<p role="alert" class="notice bad" id="alert">${button}: ${problems.join('; ')}</p>\n`;
 };
 
-/** The URL of the events of an operator. */
 export const actorUrl = (site: Site, actor: string): string =>
   `${pathIn(site, '/office/events')}?${new URLSearchParams({ actor })}`;
 
@@ -39,13 +38,11 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
 
 export const badge = (tone: Tone, text: string | Html): Html => html`<span class="badge ${tone}">${text}</span>`;
 
-/** @param isShort without the day */
-export const timeOf = (at: number, isShort = false): Html => {
+export const timeOf = (at: number, withoutDay = false): Html => {
   const text = new Date(at).toISOString();
-  return html`<time datetime="${text}">${isShort ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
+  return html`<time datetime="${text}">${withoutDay ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
 };
 
-/** `2,345` */
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
 /** Turns a kind or a method into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
@@ -79,7 +76,7 @@ ${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[a
 </table>
 `;
 
-/** @param query the parameters of the next page; `null`: without this one */
+/** @param query the parameters of the URL; without those that are `null` */
 export const nextPageLink = (query: Readonly<Record<string, string | null>>, text: string): Html => {
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
   return html`<p class="more"><a href="?${new URLSearchParams(parameters).toString()}">${text}</a></p>\n`;

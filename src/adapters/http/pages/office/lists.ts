@@ -104,7 +104,7 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
     main: html`<form method="get" action="${pathIn(view.site, '/office/events')}" role="search" class="filters">
 <p><label for="actor">Operator</label>
 <input id="actor" name="actor" value="${actor}" maxlength="80" list="operators" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole">
-<datalist id="operators">${view.suggested.map((name) => html`<option value="${name}">`)}</datalist></p>
+<datalist id="operators">${view.suggestions.map((name) => html`<option value="${name}">`)}</datalist></p>
 ${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
 <small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' || next === null ? '' : ' A page looks through 10,000 events at most, so it may have few: go on then.'}</small>
 </form>
@@ -167,13 +167,13 @@ export const settingsPage = (view: PageView, { settings }: { readonly settings: 
     ]);
     return panel(title, tableOf(caption, ['Variable', 'Value', 'Meaning'], rows));
   };
-  const explicit = settings.filter(({ isSet }) => isSet);
-  const defaults = settings.filter(({ isSet }) => !isSet);
+  const explicitSettings = settings.filter(({ isSet }) => isSet);
+  const defaultSettings = settings.filter(({ isSet }) => !isSet);
   return officePage(view, {
     path: '/office/settings',
     title: 'Settings',
     lead: 'What this instance was started with. Secrets are not shown.',
-    main: html`${panelOf('Set', 'By its environment', explicit)}
-${panelOf('Defaults', 'All others', defaults)}`,
+    main: html`${panelOf('Set', 'By its environment', explicitSettings)}
+${panelOf('Defaults', 'All others', defaultSettings)}`,
   });
 };

@@ -68,21 +68,26 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
     lastCount = counts.find(({ kind }) => kind === 'sessions')?.count ?? lastCount;
     return lastCount ?? [];
   });
-  const known = labels.slice(labels.length - values.length);
-  return chartOf({ title: 'Active sessions', labels: known, series: [{ name: 'Sessions', values }], isLine: true });
+  const axisLabels = labels.slice(labels.length - values.length);
+  return chartOf({
+    title: 'Active sessions',
+    labels: axisLabels,
+    series: [{ name: 'Sessions', values }],
+    isLine: true,
+  });
 };
 
 const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
-  const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
-  const waiting = ({ count: number }: Overview['waitingMails'], most: number) =>
-    html`${numberOf(number)}${number === most ? ' or more' : ''}`;
-  const since = ({ since: at }: Overview['waitingMails']) => (at === null ? null : html`since ${timeOf(at)}`);
+  const countOrDash = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
+  const countUpTo = ({ count: number }: Overview['waitingMails'], maxCounted: number) =>
+    html`${numberOf(number)}${number === maxCounted ? ' or more' : ''}`;
+  const sinceOf = ({ since: at }: Overview['waitingMails']) => (at === null ? null : html`since ${timeOf(at)}`);
   const linkTo = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
   const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string | null])[] = [
-    [linkTo('/office/users', 'Users'), count(users), 'at the last full hour'],
-    ['Sessions', count(sessions), 'at the last full hour'],
-    ['Waiting mails', waiting(waitingMails, 2_000), since(waitingMails)],
-    [linkTo('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
+    [linkTo('/office/users', 'Users'), countOrDash(users), 'at the last full hour'],
+    ['Sessions', countOrDash(sessions), 'at the last full hour'],
+    ['Waiting mails', countUpTo(waitingMails, 2_000), sinceOf(waitingMails)],
+    [linkTo('/office/webhooks', 'Waiting webhook events'), countUpTo(waitingWebhooks, 1_000), sinceOf(waitingWebhooks)],
   ];
   return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NOTHING : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
 };

@@ -7,9 +7,9 @@ import { badge, nextPageLink, officePage, panel, timeOf, wordsOf } from './frame
 import { stateBadges } from './lists.ts';
 import type { PageView } from './view.ts';
 
-type Content = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
+type UserPageData = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
 
-export const userPage = (view: PageView, { data, events, next }: Content): string => {
+export const userPage = (view: PageView, { data, events, next }: UserPageData): string => {
   const { user, sessions, passkeys } = data;
   const actNames = [
     ...['end-sessions', ...(user.disabledAt === null ? ['reset-link'] : []), 'unlock-user'],
@@ -18,15 +18,15 @@ export const userPage = (view: PageView, { data, events, next }: Content): strin
     ...[user.disabledAt === null ? 'disable-user' : 'enable-user', 'delete-user'],
   ];
   const prefill = { username: user.username, values: { attributes: JSON.stringify(user.attributes) } };
-  const count = (number: number, name: string) => badge('quiet', `${number || 'No'} ${name}${number === 1 ? '' : 's'}`);
+  const badgeOf = (count: number, name: string) => badge('quiet', `${count || 'No'} ${name}${count === 1 ? '' : 's'}`);
   return officePage(view, {
     path: '/office/users',
     title: user.username,
     badges: [
       ...(user.disabledAt === null ? [badge('good', 'Enabled')] : []),
       ...stateBadges(user),
-      count(sessions.length, 'session'),
-      ...(passkeys.length > 0 ? [count(passkeys.length, 'passkey')] : []),
+      badgeOf(sessions.length, 'session'),
+      ...(passkeys.length > 0 ? [badgeOf(passkeys.length, 'passkey')] : []),
     ],
     lead: html`${user.email} · <code>${user.id}</code> · <a href="#acts">What you can do</a>`,
     main: html`<div class="columns">
@@ -73,10 +73,10 @@ const entryOf = (name: Html | string, details: Html, button = NOTHING): Html =>
 const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData): Html => {
   const entry = (each: Parameters<typeof deviceOf>[1] & { readonly id: string }, mark: Html | string, when: Html) =>
     entryOf(html`${deviceOf(view, each)} ${mark}`, when, buttonOf(view, 'end-session', 'sessionId', each.id));
-  const tied = (binding: string) => (binding === 'none' ? '' : badge('good', 'Tied to the device'));
+  const bindingBadge = (binding: string) => (binding === 'none' ? '' : badge('good', 'Tied to the device'));
   return listOf(
     [
-      ...sessions.map((each) => entry(each, tied(each.binding), html`last used ${timeOf(each.lastUsedAt)}`)),
+      ...sessions.map((each) => entry(each, bindingBadge(each.binding), html`last used ${timeOf(each.lastUsedAt)}`)),
       ...rememberedDevices.map((each) =>
         entry(each, badge('quiet', 'Remembered'), html`since ${timeOf(each.createdAt)}`),
       ),
@@ -104,14 +104,17 @@ const waysInOf = (view: PageView, { factors, recoveryCodes, passkeys, identities
     'No passkey, second factor or provider.',
   );
 
-/** The links of mails about what somebody else may have done. */
-const LINKS: Readonly<Record<string, string>> = { 'not-me': 'I did not register', 'factors-undo': 'It was not me' };
+/** The names of links whose purpose, written as words, would not say what they are for. */
+const LINK_NAMES: Readonly<Record<string, string>> = {
+  'not-me': 'I did not register',
+  'factors-undo': 'It was not me',
+};
 
 const mailsOf = ({ links, messages }: AccountData): Html =>
   listOf(
     [
       ...links.map(({ purpose, expiresAt }) =>
-        entryOf(LINKS[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
+        entryOf(LINK_NAMES[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
       ),
       ...messages.map(({ kind, createdAt }) => entryOf(wordsOf(kind), html`mail, waits since ${timeOf(createdAt)}`)),
     ],

@@ -2,25 +2,22 @@ import type { Site } from '../layout.ts';
 
 export type PageView = {
   readonly site: Site;
-  /** The name of the operator. */
   readonly operator: string;
   /** A random number in each form, which tells a second click from a second attempt. */
   readonly once: string;
   readonly outcome: FormOutcome | null;
   /** `null`: a proxy logs operators in and out. */
   readonly logOutUrl: string | null;
-  /** By the name of the act. A service without mail lacks some forms. */
+  /** The forms, by the names of their acts. A service without mail lacks some forms. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** The usernames of users whom the page names, by their ids. */
   readonly usernames: ReadonlyMap<string, string>;
-  /** The names of the providers. */
   readonly providers: readonly string[];
-  /** What the filter of the page suggests. */
-  readonly suggested: readonly string[];
+  /** The values that the filter of the page suggests. */
+  readonly suggestions: readonly string[];
   readonly deviceNames: (userAgent: string | null) => string | null;
 };
 
-/** The form of an act. */
 export type ActForm = {
   readonly button: string;
   /** Says what the act does. */
@@ -47,6 +44,6 @@ export type FormOutcome = {
   /** `null`: the act has succeeded. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
-  /** A link that the operator hands over to the user. */
+  /** The link that `handOverText` is about. */
   readonly url?: string | undefined;
 };

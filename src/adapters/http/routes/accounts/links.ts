@@ -28,21 +28,21 @@ import { ACCOUNT_ROUTE, CONFIRMATION_MEMBERS, confirmationErrors } from './accou
 const MAIL_ROUTE = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
 /** For routes that send a link to the address of an account. The response does not tell whether the address has an account. */
-const SENDS_LINK = {
+const LINK_REQUEST_ROUTE = {
   ...MAIL_ROUTE,
   ...{ request: { body: AddressBody }, response: { status: 202 }, errors: ['DB_QUERY_FAILED'] as const },
 };
 
 /** For routes that the token of a link authorizes. */
-const TAKES_LINK = {
+const LINK_ROUTE = {
   ...MAIL_ROUTE,
   ...{ request: { body: LinkBody }, errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'] as const },
 };
 
-/** Routes that verify email addresses and undo changes of an account, for services with mail (ADR 0010). */
+/** Routes that verify email addresses and undo changes of an account. A service without mail does not have them (ADR 0010). */
 export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
-    ...SENDS_LINK,
+    ...LINK_REQUEST_ROUTE,
     name: 'request-email-verification',
     summary: 'Send another link that verifies an email address, if it has an account',
     description: 'The same answer for every address. A mail is sent only to one that is not verified.',
@@ -50,7 +50,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, eventOriginOf(ctx)),
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'confirm-email',
     summary: 'Verify an email address with the link that was sent to it',
     description:
@@ -61,7 +61,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
       links.confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'remove-unverified-account',
     summary: 'Remove the account that somebody else registered with an email address',
     description: 'By the second link of the mail. An account whose address was verified stays.',
@@ -69,23 +69,23 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, eventOriginOf(ctx)),
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'undo-email-change',
     summary: 'Take the email address back with the link that was sent to the former one',
     description:
       'Within seven days. All sessions end, the password stops working, and the restored address gets a link for a new one. Factors that were added since the week before the change are removed.',
     at: 'POST /auth/email-change/undo',
-    errors: [...TAKES_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    errors: [...LINK_ROUTE.errors, 'AUTH_USER_DUPLICATE'],
     handler: ({ body }, ctx) => links.takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'undo-factors',
     summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
     description:
       'Within seven days. All sessions end, and the password stops working: the address gets a link for a new one. Later changes are undone, too.',
     at: 'POST /auth/factors/undo',
-    errors: [...TAKES_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    errors: [...LINK_ROUTE.errors, 'AUTH_USER_DUPLICATE'],
     handler: ({ body }, ctx) => links.takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
   }),
 ];
@@ -101,7 +101,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     ? []
     : [
         route({
-          ...SENDS_LINK,
+          ...LINK_REQUEST_ROUTE,
           name: 'request-password-reset',
           summary: 'Send a link to the address of an account, if there is one',
           description:
@@ -111,7 +111,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
         }),
       ]),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'preview-password-reset',
     summary: 'Return whose password a link sets, without using it up',
     at: 'POST /auth/password-reset/preview',
@@ -119,7 +119,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     handler: ({ body }) => links.previewPasswordReset(deps)(body.token),
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'confirm-password-reset',
     summary: 'Set a new password with the link, and end all sessions',
     description:
@@ -132,7 +132,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
   }),
 ];
 
-/** Redirects for links in mails of version 1.0, some of which are still valid days after an update. Browsers keep the fragment with the token. */
+/** Redirects for links in mails of version 1.0, which are valid for days after an update. Browsers keep the fragment, which has the token. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
   PAGE_PURPOSES.map((purpose) => {
     const head = { name: `former-${purpose}-page`, tag: 'pages', at: `GET /account/${purpose}` } as const;
@@ -155,7 +155,7 @@ export const EmailChangePreviewJson = v.pipe(
   v.title('EmailChangePreview'),
 );
 
-/** Routes that change the email address by a link, for services with mail (ADR 0010). */
+/** Routes that change the email address by a link. A service without mail does not have them (ADR 0010). */
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     ...ACCOUNT_ROUTE,
@@ -177,7 +177,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
     },
   }),
   route({
-    ...TAKES_LINK,
+    ...LINK_ROUTE,
     name: 'preview-email-change',
     summary: 'Return whose email address a link changes, without using it up',
     at: 'POST /auth/email-change/preview',

@@ -59,12 +59,11 @@ export const registerRoute = (deps: Service, deviceAccess: DeviceAccess): Route 
     handler: async ({ body: { proof, ...applicant }, signal }, ctx) => {
       const { locales, origin, presented, networks } = loginSourceOf(ctx, deviceAccess, proof);
       const input = { ...applicant, locales: applicant.locale === undefined ? locales : [applicant.locale] };
-      const registered = await register({ ...input, origin, presented, networks }, signal);
-      if (registered !== null && 'pendingLogin' in registered)
-        deviceAccess.pendingLogin.set(ctx, registered.pendingLogin);
-      if (registered === null || 'pendingLogin' in registered) return null;
+      const outcome = await register({ ...input, origin, presented, networks }, signal);
+      if (outcome !== null && 'pendingLogin' in outcome) deviceAccess.pendingLogin.set(ctx, outcome.pendingLogin);
+      if (outcome === null || 'pendingLogin' in outcome) return null;
       ctx.state.status = 201;
-      return sendSession(ctx, deviceAccess, registered);
+      return sendSession(ctx, deviceAccess, outcome);
     },
   });
 };

@@ -40,11 +40,10 @@ type Declaration<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Default: `null`. */
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What the act needs. A service that lacks it does not have the act. */
+  /** What the act needs. Without mail, there is no route and no form for it. The command of an act fails if it lacks either. */
   readonly requires?: 'mail' | 'attempts';
   /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
@@ -122,7 +121,6 @@ const assertNotAboutOperator = async (
   throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'an operator', message });
 };
 
-/** Checks an act, and executes it. @throws AppError */
 export const performAct = async (act: Act, deps: ActDeps, input: CheckedInput, origin: Origin): Promise<unknown> => {
   await assertPossible(act, deps, input);
   return act.execute(deps, input, origin);
@@ -147,10 +145,10 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
 /** An entry of the audit log. */
 type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
 
-/** Requests a minute of one program to one route. */
+/** Requests in a minute that one program may send to one route. */
 const REQUESTS_PER_PROGRAM = 3_000;
 
-/** Writes each call to the audit log, even if it changes nothing. A call by a form is written by the route to which the form submits. */
+/** Reports each call to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.form === undefined

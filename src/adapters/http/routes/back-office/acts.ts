@@ -18,7 +18,7 @@ export const ACTS = {
   invite: act({
     at: 'POST /invitations',
     summary: 'Send a link of seven days that registers with an address, in place of an earlier one',
-    body: v.object({ email: Email, attributes: v.optional(json.Attributes), locale: v.optional(Locale) }),
+    body: v.object({ email: Email, attributes: v.optional(json.AttributesField), locale: v.optional(Locale) }),
     data: InvitationJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
@@ -58,7 +58,7 @@ export const ACTS = {
       emailVerified: OptionalFlag,
       sendLink: OptionalFlag,
       username: v.optional(Username),
-      attributes: v.optional(json.Attributes),
+      attributes: v.optional(json.AttributesField),
       locale: v.optional(Locale),
     }),
     data: json.UserOfOperatorsJson,
@@ -67,8 +67,8 @@ export const ACTS = {
     mail: { isSent: ({ sendLink }) => sendLink, preventedBy: ['sendLink', false] },
     async execute(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
-      const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
-      return userData(await operate.createAccount(deps)(created, origin));
+      const newAccount = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
+      return userData(await operate.createAccount(deps)(newAccount, origin));
     },
     form: {
       button: 'Create a user',
@@ -189,7 +189,7 @@ export const ACTS = {
   'set-attributes': act({
     at: 'PUT /users/:id/attributes',
     summary: 'State attributes for the access tokens of a user, in place of the former ones',
-    body: v.object({ attributes: json.Attributes }),
+    body: v.object({ attributes: json.AttributesField }),
     data: json.ChangedJson,
     execute: async (deps, { id, body }, origin) => ({
       changed: await operate.setAttributes(deps)(id, body.attributes, origin),

@@ -10,7 +10,7 @@ export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'))
 /** An event as operators see it, with the name of the operator who caused it. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
-export const Attributes = v.pipe(
+export const AttributesField = v.pipe(
   AttributesJson,
   fieldRule((attributes: Record<string, unknown>) => {
     try {
@@ -27,7 +27,6 @@ export const Attributes = v.pipe(
 export const ChangedJson = v.object({ changed: v.boolean() });
 export const EndedSessionsJson = v.object({ endedSessions: v.number() });
 
-/** The reason for an act, which users can read. */
 const Reason = v.pipe(
   v.string(),
   v.trim(),
@@ -39,5 +38,5 @@ const Reason = v.pipe(
 );
 
 export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));
-/** Acts about all users require a reason, so that a request that lacks the id of a user in its path by mistake does not end all sessions. */
+/** An act about all users requires a reason: a request that is meant for one user, but lacks the id in its path, does not end all sessions. */
 export const RequiredReasonBody = v.object({ reason: Reason });

@@ -16,7 +16,6 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { type Act, type ActDeps, actorOf, originOfOperator, performAct, problemsOf } from './act.ts';
 import { ACTS } from './acts.ts';
 
-const NONE: readonly string[] = [];
 const USER_PATH = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
@@ -30,9 +29,11 @@ type PagesDeps = ActDeps & {
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
   readonly reads: Readonly<Record<string, Act>>;
-  /** `null`: a proxy logs operators in and out. */
-  readonly logOutUrl: string | null;
+  readonly logOutUrl: PageView['logOutUrl'];
 };
+
+/** `userId`: the user whom the page is about, or empty. `namedIds`: the users whose usernames the page shows. */
+type ViewParts = Pick<PageView, 'suggestions'> & { readonly userId: string; readonly namedIds: readonly string[] };
 
 /**
  * The pages for people, and their forms. The outcome of a form is in the URL of the next page, encrypted for its operator, for a minute: a link of
@@ -51,11 +52,10 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
   });
   const nameOfDevice = deviceNames();
   const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {
-    const found = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
-    return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
+    const users = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
+    return new Map(users.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
-  /** @param id of the user whom the page is about @param about the ids of users whom the page names @param suggested values for its filter */
-  const viewOf = async (ctx: Context, sealed: string | undefined, { id = '', about = NONE, suggested = NONE }) => ({
+  const viewOf = async (ctx: Context, sealed: string | undefined, { userId, namedIds, suggestions }: ViewParts) => ({
     site,
     operator: actorOf(ctx),
     once: secrets.random(),
@@ -64,12 +64,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     forms: new Map<string, OfficeForm>(
       forms
         .filter(({ route }) => isScope(route.auth) && ctx.state.operator?.scopes.includes(route.auth))
-        .map((form) => [form.name, { ...form, action: pathIn(site, form.route.path.replace(':id', id)) }]),
+        .map((form) => [form.name, { ...form, action: pathIn(site, form.route.path.replace(':id', userId)) }]),
     ),
-    usernames: await usernamesOf(about),
+    usernames: await usernamesOf(namedIds),
     providers: [...providers.keys()],
     deviceNames: await nameOfDevice,
-    suggested,
+    suggestions,
   });
   const readRoutes = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
@@ -80,11 +80,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       at: `GET ${page.path}`,
       summary: page.name,
       request: { query: pageQuery(query) },
-      handler: async ({ query: { said, ...given } }, ctx) => {
-        const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
+      handler: async ({ query: { said, ...ownQuery } }, ctx) => {
+        const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...ownQuery };
         const data = await performAct(read, deps, { query: input, body: undefined }, originOfOperator(ctx));
-        const parts = { about: page.userIds?.(data), suggested: await page.suggestions?.(deps) };
-        return page.render(await viewOf(ctx, said as string | undefined, parts), data, given);
+        const suggestions = (await page.suggestions?.(deps)) ?? [];
+        const parts = { userId: '', namedIds: page.userIds?.(data) ?? [], suggestions };
+        return page.render(await viewOf(ctx, said as string | undefined, parts), data, ownQuery);
       },
     });
   });
@@ -94,13 +95,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     handler: async ({ params: { id }, query: { before = null, said } }, ctx) => {
       const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
       const eventsPage = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
-      return userPage(await viewOf(ctx, said, { id }), { data, ...eventsPage });
+      return userPage(await viewOf(ctx, said, { userId: id, namedIds: [], suggestions: [] }), { data, ...eventsPage });
     },
   });
   return [...readRoutes, userRoute, ...exportRoute(apiRoute('export-user')), ...forms.map(({ route }) => route)];
 };
 
-/** The page that returns the data of the route for programs as a file. */
 const exportRoute = (exportApi: Route | undefined): Route[] =>
   exportApi === undefined
     ? []

@@ -16,7 +16,7 @@ export type PeopleLogin = {
   /** @throws AppError one of `NOT_LOGGED_IN`; 403 if the person is no operator, or the request is for another host */
   readonly admit: (ctx: Context) => Promise<Operator>;
   /** Makes a page or a form redirect people who are not logged in to the log-in. */
-  readonly redirectToLogin: (of: Route) => Route;
+  readonly redirectToLogin: (route: Route) => Route;
   /** `null`: a proxy logs people in and out. */
   readonly logOutUrl: string | null;
   readonly routes: readonly Route[];
@@ -31,24 +31,24 @@ const assertHost = (ctx: Context, host: string): void => {
 
 const PROXY_SECRET_HEADER = 'tandem-proxy-secret';
 
-type Proxy = {
+type ProxySettings = {
   /** The name of the header by which the proxy tells who the person is, in lower case. */
   readonly identityHeader: string;
   /** Proves that the proxy has sent a request, and not another program on this machine. */
   readonly secret: string;
 };
 
-export const behindProxy = ({ identityHeader, secret: expectedSecret }: Proxy, adminUrl: string): PeopleLogin => ({
+export const behindProxy = ({ identityHeader, secret }: ProxySettings, adminUrl: string): PeopleLogin => ({
   async admit(ctx) {
-    const [secret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
-    if (secret === undefined)
+    const [sentSecret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
+    if (sentSecret === undefined)
       throw new AppError('AUTH_TOKEN_MISSING', {
         message: 'These pages are for people whom a proxy has authenticated.',
       });
     const refusal = (reason: string) =>
       new AppError('AUTH_TOKEN_INVALID', { reason, message: `The proxy is not set up as it has to be: ${reason}.` });
     const digestOf = (text: string) => hash('sha256', text, 'buffer');
-    if (!timingSafeEqual(digestOf(expectedSecret), digestOf(secret)) || others.length > 0)
+    if (!timingSafeEqual(digestOf(secret), digestOf(sentSecret)) || others.length > 0)
       throw refusal('its secret is another one');
     assertHost(ctx, new URL(adminUrl).hostname);
     const names = headerValues(ctx.req, identityHeader);
@@ -58,7 +58,7 @@ export const behindProxy = ({ identityHeader, secret: expectedSecret }: Proxy, a
       throw refusal('it has to send one name of 1 to 64 visible characters without a comma');
     return { name: actorOfPerson(name), scopes: SCOPES };
   },
-  redirectToLogin: (of) => of,
+  redirectToLogin: (route) => route,
   logOutUrl: null,
   routes: [],
 });
@@ -69,9 +69,9 @@ const RETURN_PATH_MAX_LENGTH = 1_000;
 const NOT_LOGGED_IN: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 
 /** `officeLink` is the URL to which a log-in leads back with a code, like the link of an app. */
-type Urls = Readonly<Record<'baseUrl' | 'adminUrl' | 'officeLink', string>>;
+type LoginUrls = Readonly<Record<'baseUrl' | 'adminUrl' | 'officeLink', string>>;
 
-export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls): PeopleLogin => {
+export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: LoginUrls): PeopleLogin => {
   const { secrets, clock } = deps;
   const { protocol, hostname, pathname } = new URL(adminUrl);
   const basePath = pathname.replace(/\/$/, '');
@@ -94,7 +94,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
     ...{ name: 'office-signed-in', tag: 'back-office', at: 'GET /office/signed-in' },
     ...{ auth: 'public', visitor: true, errorPages: true },
     summary: 'End a log-in, and lead back to the page for which it was begun',
-    request: { query: v.looseObject({ code: Text, code_challenge: Text }) },
+    request: { query: v.looseObject({ code: ShortText, code_challenge: ShortText }) },
     response: { status: 303, redirects: true },
     errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     handler: async ({ query: { code, code_challenge: challenge } }, ctx) => {
@@ -102,11 +102,11 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       const entries = starts
         .pop(ctx, challenge)
         .map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
-      const begun = entries.find((each) => each?.back !== undefined);
+      const start = entries.find((each) => each?.back !== undefined);
       const message = 'This browser has not begun the log-in, or too long ago. Open the page again.';
-      if (begun === undefined) throw new AppError('AUTH_CODE_INVALID', { reason: 'not begun', message });
-      cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));
-      ctx.state.location = begun.back;
+      if (start === undefined) throw new AppError('AUTH_CODE_INVALID', { reason: 'not begun', message });
+      cookie.set(ctx, await openOffice(deps, { code, verifier: start.verifier }));
+      ctx.state.location = start.back;
     },
   });
   /** Lets a form redirect to the log-in, which has another origin. */
@@ -118,14 +118,14 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       if (proof === undefined) throw new AppError('AUTH_TOKEN_MISSING', { message: 'Nobody has logged in.' });
       return operatorIn(deps, { userId: proof.userId, sessionId: proof.sessionId });
     },
-    redirectToLogin({ response: { unwrapped, ...response }, ...of }) {
+    redirectToLogin({ response: { unwrapped, ...response }, ...protectedRoute }) {
       const contentSecurityPolicy = policyOf(unwrapped?.contentSecurityPolicy);
       return {
-        ...of,
+        ...protectedRoute,
         response: { ...response, ...(unwrapped && { unwrapped: { ...unwrapped, contentSecurityPolicy } }) },
         errorLocation: async (ctx, error) => {
           const isNotLoggedIn = ctx.state.operator === undefined && NOT_LOGGED_IN.includes(error.code);
-          return isNotLoggedIn ? startLogin(ctx) : ((await of.errorLocation?.(ctx, error)) ?? null);
+          return isNotLoggedIn ? startLogin(ctx) : ((await protectedRoute.errorLocation?.(ctx, error)) ?? null);
         },
       };
     },
@@ -134,4 +134,4 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
   };
 };
 
-const Text = v.pipe(v.string(), v.maxLength(1_000));
+const ShortText = v.pipe(v.string(), v.maxLength(1_000));

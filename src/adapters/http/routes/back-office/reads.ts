@@ -106,7 +106,7 @@ export const READS = {
     },
     page: { path: '/office/users', name: 'Users', render: usersPage },
   }),
-  // After `user`, since the router takes the last route that matches `/users/count`.
+  // After `user`, since the router, which ignores letter case, takes the last route that matches `/users/COUNT`.
   count: act({
     at: 'GET /users/count',
     summary: 'Count the users',
@@ -170,11 +170,11 @@ export const settingsRead = (settings: Settings) =>
   });
 
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
-  const exported = exportOneAtATime(accounts.exportAccountAsOperator(deps));
+  const exportOnce = exportOneAtATime(accounts.exportAccountAsOperator(deps));
   return act({
     at: 'GET /users/:id/export',
     summary: 'Return everything that is stored about a user, to hand over to them',
     data: ExportJson,
-    execute: (_deps, { id }) => exported(id),
+    execute: (_deps, { id }) => exportOnce(id),
   });
 };

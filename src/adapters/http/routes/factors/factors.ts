@@ -65,7 +65,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
   }),
 ];
 
-/** Users add an authenticator app. There are no such routes without FACTOR_KEYS, which encrypt the secrets of apps. */
+/** Users add an authenticator app. In production, these routes need FACTOR_KEYS, which encrypt the secrets of apps. */
 const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];

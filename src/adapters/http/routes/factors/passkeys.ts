@@ -24,7 +24,7 @@ import {
 import type { UserSite } from '../../pages/layout.ts';
 import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
-import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
+import { LOGIN_ROUTE, loginErrors, sendSession } from '../login/login.ts';
 
 const PasskeyLoginBody = v.object({ credential: UsedCredential, proof: v.optional(Proof) });
 
@@ -102,7 +102,7 @@ const passkeyLoginRoutes = (deps: Service, deviceAccess: DeviceAccess): Route[] 
     handler: () => requestOptions(deps.webauthn, passkeyChallenge(deps)()),
   }),
   route({
-    ...OPENS_SESSION,
+    ...LOGIN_ROUTE,
     name: 'passkey-login',
     summary: 'Log in with a passkey and open a session',
     description:

@@ -9,7 +9,7 @@ import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { cancellationOf, type DeviceAccess, eventOriginOf, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
+import { LOGIN_ROUTE, loginErrors, sendSession } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
 
 type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
@@ -22,7 +22,7 @@ const presentedFactor = <Members extends object>(members: Members): OneOf<Member
   throw validationFailure([{ field: 'body', message, code: presented.length === 0 ? 'required' : 'unknown' }]);
 };
 
-const FACTOR = {
+const FACTOR_MEMBERS = {
   code: v.optional(fields.Code),
   recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
   credential: v.optional(UsedCredential),
@@ -30,7 +30,7 @@ const FACTOR = {
 
 export const SecondFactorBody = v.pipe(
   v.object({
-    ...FACTOR,
+    ...FACTOR_MEMBERS,
     mailCode: v.optional(fields.MailCode),
     remember: v.optional(v.boolean()),
     proof: v.optional(fields.Proof),
@@ -63,7 +63,7 @@ export const secondFactorRoutes = (deps: Service, deviceAccess: DeviceAccess, { 
       },
     }),
     route({
-      ...OPENS_SESSION,
+      ...LOGIN_ROUTE,
       name: 'second-factor',
       summary: 'Show the second factor of the pending log-in and open a session',
       description:
@@ -104,7 +104,7 @@ export const secondFactorRoutes = (deps: Service, deviceAccess: DeviceAccess, { 
 
 /** A body with exactly one factor, as the handler checks. */
 const StepUpBody = v.pipe(
-  v.object({ password: v.optional(fields.CurrentPassword), ...FACTOR, proof: v.optional(fields.Proof) }),
+  v.object({ password: v.optional(fields.CurrentPassword), ...FACTOR_MEMBERS, proof: v.optional(fields.Proof) }),
   v.examples([{ password: 'correct horse' }]),
 );
 
@@ -131,9 +131,9 @@ export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: Devi
       const client = await cancellationOf(ctx);
       const evidence = { factor, presented: readPresentedDevice(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: eventOriginOf(ctx), client };
-      const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
-      if (refreshToken === undefined) cookie.setAccess(ctx, issued);
-      else cookie.set(ctx, { ...issued, refreshToken });
-      return { accessToken: issued.accessToken };
+      const { refreshToken, ...access } = await stepUp(deps)(input, signal);
+      if (refreshToken === undefined) cookie.setAccess(ctx, access);
+      else cookie.set(ctx, { ...access, refreshToken });
+      return { accessToken: access.accessToken };
     },
   });

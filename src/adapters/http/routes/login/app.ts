@@ -7,7 +7,7 @@ import { withParameter } from '../../forms/locations.ts';
 import { AppLink, challengeIn, type TargetSettings } from '../../forms/targets.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type ReadPresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { loginErrors, OPENS_SESSION, sendSession } from './login.ts';
+import { LOGIN_ROUTE, loginErrors, sendSession } from './login.ts';
 
 const AppCodeBody = v.object({
   code: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000), v.examples(['q83vEjRWeJA…'])),
@@ -19,7 +19,7 @@ const AppCodeBody = v.object({
 /** Logs an app in, after its user has logged in in the system's browser (ADR 0033). */
 export const appLoginRoute = (deps: Service, deviceAccess: DeviceAccess): Route =>
   route({
-    ...OPENS_SESSION,
+    ...LOGIN_ROUTE,
     name: 'app-login',
     summary: 'Log in an app with the code that its link had, and open a session',
     description:
@@ -35,7 +35,7 @@ export const appLoginRoute = (deps: Service, deviceAccess: DeviceAccess): Route 
 
 /**
  * Makes the code for an app, on a page. It is no route of the API, since a script that has stolen an access token could open a session by it. It needs
- * a step-up, since a thief with a copied refresh cookie could also do so, and refreshes of the owner would not end the thief's session.
+ * a step-up: a thief with a copied refresh cookie could open a session as well, and refreshes of the owner would not end that session.
  */
 export const appCodeRoute = (deps: Service, settings: TargetSettings, device: ReadPresentedDevice): Route =>
   route({

@@ -4,7 +4,7 @@ import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
 import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { LoginBody, loginErrors, OPENS_SESSION, sendSession } from './login.ts';
+import { LOGIN_ROUTE, LoginBody, loginErrors, sendSession } from './login.ts';
 
 const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
@@ -31,7 +31,7 @@ export const loginByCodeRoutes = (deps: Service, deviceAccess: DeviceAccess): Ro
     },
   }),
   route({
-    ...OPENS_SESSION,
+    ...LOGIN_ROUTE,
     name: 'confirm-login-code',
     summary: 'Log in with the code of a mail and open a session',
     description:

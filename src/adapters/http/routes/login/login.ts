@@ -42,7 +42,7 @@ export const sendSession = async (
   return result;
 };
 
-export const OPENS_SESSION = {
+export const LOGIN_ROUTE = {
   tag: 'tokens',
   cookie: { reads: 'optional', writes: 'opens' },
   auth: 'public',
@@ -77,7 +77,7 @@ export const nameAccountRoute = route({
 export const loginRoute = (deps: Service, deviceAccess: DeviceAccess): Route => {
   const logIn = login(deps);
   return route({
-    ...OPENS_SESSION,
+    ...LOGIN_ROUTE,
     name: 'login',
     summary: 'Log in and open a session',
     description:
@@ -103,7 +103,7 @@ const AdoptBody = v.object({
  */
 export const adoptRoute = (deps: AdoptDeps, deviceAccess: DeviceAccess, endsAt: number | null): Route =>
   route({
-    ...OPENS_SESSION,
+    ...LOGIN_ROUTE,
     name: 'adopt',
     summary: 'Open a session for a user for whom the former system vouches',
     description:

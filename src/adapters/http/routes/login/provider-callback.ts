@@ -121,7 +121,7 @@ const redirectUrls = (settings: CallbackSettings) => {
     /** @param code a binding code of the new session; `null`: no session was opened */
     afterSuccess: ({ to }: SignInStart, code: string | null): string =>
       viaOwnPage(code === null ? urls.locationOf('target', to) : urls.locationOf('target', to, MARKS.loggedIn, code)),
-    /** For a user who is logged in, and has gone back to the URL of the callback, whose cookie with the target was cleared. */
+    /** For a user who is logged in, and has gone back to the URL of the callback. The cookie with the target was cleared before. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
       return states && viaOwnPage(urls.pathOf('account'));

@@ -26,7 +26,7 @@ const StartedJson = v.object({ url: v.string() });
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
   const { starts, states, cookie } = settings;
   const { target } = locations(settings);
-  /** `to` is required if the service has no pages, whose account page is its default. */
+  /** The default of `to` is the account page. A service without pages has no default, so it requires `to`. */
   const TargetsBody = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
   const start = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
     const { url, state, sealed } = await startAtProvider(deps)(purpose, cookie.readOwn(ctx).length > 0);
@@ -76,7 +76,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
   ];
 };
 
-/** The log-in by a link that an app opens in the system's browser. Only after a click on a page of the service, the app gets its code. */
+/** The log-in by a link that an app opens in the system's browser. The app gets its code only after a click on a page of the service. */
 const appRoute = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): Route => ({
   ...logIn,
   name: `${logIn.name}-for-app`,
@@ -88,9 +88,9 @@ const appRoute = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>):
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
     const { to } = input.query as { readonly to: string };
-    const started = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
-    ctx.state.location = started.url;
-    return started;
+    const result = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
+    ctx.state.location = result.url;
+    return result;
   },
 });
 

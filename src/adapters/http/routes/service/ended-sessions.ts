@@ -100,11 +100,11 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** While requests come or wait, the list is read at this interval, since other instances may have changed it. */
+/** While requests come or wait, the list is read at this interval, in milliseconds, since other instances may have changed it. */
 const READ_INTERVAL = 500;
-/** The shortest time between two signatures: it bounds the work if the list changes often. */
+/** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
-/** An unchanged list is signed again after this time, so that readers can refuse an old list that an attacker serves in its place. */
+/** An unchanged list is signed again after so many milliseconds, so that readers can refuse an old list that an attacker serves in its place. */
 const RESIGN_INTERVAL = 60_000;
 /** Requests that wait at the same time, of all clients and of one. Further requests get the list at once. */
 const MAX_WAITING = 1_000;
@@ -114,7 +114,7 @@ const MAX_WAITING_OF_CLIENT = 100;
 export const endedFeed = ({ read, sign }: ListSource) => {
   let current: SignedList | undefined;
   let [readAt, signedAt, hasNews, isStopped, entryCount] = [0, 0, false, false, 0];
-  let reading: Promise<SignedList> | undefined;
+  let pendingRead: Promise<SignedList> | undefined;
   const wakers = new Set<() => void>();
   const waiting = new Map<string, number>();
   const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
@@ -134,22 +134,22 @@ export const endedFeed = ({ read, sign }: ListSource) => {
   const dueAt = () => Math.max(signedAt + SIGN_INTERVAL, hasNews ? 0 : readAt + READ_INTERVAL);
   const getList = async (): Promise<SignedList> => {
     if (current !== undefined && monotonicTime() < dueAt()) return current;
-    reading ??= readAndSign().finally(() => {
-      reading = undefined;
+    pendingRead ??= readAndSign().finally(() => {
+      pendingRead = undefined;
     });
-    return reading;
+    return pendingRead;
   };
 
-  const sleep = (duration: number, gone: AbortSignal): Promise<void> =>
+  const sleep = (duration: number, hungUp: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer);
-        gone.removeEventListener('abort', wake);
+        hungUp.removeEventListener('abort', wake);
         wakers.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, duration);
-      gone.addEventListener('abort', wake);
+      hungUp.addEventListener('abort', wake);
       wakers.add(wake);
     });
   const wakeAll = () => {

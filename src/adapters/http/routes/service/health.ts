@@ -5,7 +5,7 @@ import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** A check whose concurrent calls share one ping, so that many health checks need only one connection of the part. */
+/** A check whose concurrent calls share one ping, so that many health checks need only one connection to the database or Redis. */
 export const withSharedPing = ({ ping, ...check }: Check): Check => {
   let currentPing: Promise<unknown> | null = null;
   return {
@@ -19,7 +19,7 @@ export const withSharedPing = ({ ping, ...check }: Check): Check => {
   };
 };
 
-const Readiness = v.object({
+const ReadinessJson = v.object({
   /** `degraded`: all routes work, but a part that is not required is down. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
@@ -30,7 +30,7 @@ const PROBE = { auth: 'public', throttle: 'none' } as const;
 /** How long a check waits, in milliseconds. The time for optional parts is short, since proxies stop using an instance that responds late. */
 export const PING_TIMEOUT = { required: 2_000, optional: 500 };
 
-const Liveness = v.object({
+const LivenessJson = v.object({
   status: v.literal('live'),
   revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
 });
@@ -44,7 +44,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
     description: '`revision` is the commit from which it was built, or null.',
     ...PROBE,
     at: 'GET /health/live',
-    response: { data: Liveness },
+    response: { data: LivenessJson },
     handler: () => ({ status: 'live' as const, revision }),
   }),
   route({
@@ -55,17 +55,20 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       '200 with `degraded`: another table is locked (`tables`), or limits are counted for each instance alone (`redis`).',
     ...PROBE,
     at: 'GET /health/ready',
-    response: { data: Readiness },
+    response: { data: ReadinessJson },
     handler: async () => {
       if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));
-      const down = outcomes.filter(({ up }) => !up);
-      if (down.some(({ required }) => required)) {
-        const names = down.map(({ name }) => name).join(', ');
-        throw notReady(`Not ready; down: ${names}.`, down.map(({ name, reason }) => `${name}: ${reason}`).join('; '));
+      const failures = outcomes.filter(({ up }) => !up);
+      if (failures.some(({ required }) => required)) {
+        const names = failures.map(({ name }) => name).join(', ');
+        throw notReady(
+          `Not ready; down: ${names}.`,
+          failures.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
+        );
       }
       return {
-        status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
+        status: failures.length === 0 ? ('ready' as const) : ('degraded' as const),
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
       };
     },

@@ -25,9 +25,8 @@ const LINKS = {
   logOut: PAGES['log-out'].path,
   console: '/console',
 } as const;
-const OPTIONAL_LINKS = Object.entries(LINKS);
 
-const Home = v.object({
+const HomeJson = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
   version: v.string(),
   links: v.object({
@@ -50,7 +49,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: PageSetting
       ...PUBLIC_READ,
       at: 'GET /',
       response: {
-        data: Home,
+        data: HomeJson,
         page: async ({ links, origin }) =>
           (await import('../../pages/home.ts')).homePage(
             settings,
@@ -69,7 +68,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: PageSetting
           keys: `${baseUrl}/.well-known/jwks.json`,
           client: `${baseUrl}/client.js`,
           ...Object.fromEntries(
-            OPTIONAL_LINKS.flatMap(([name, path]) => (hasPage(path) ? [[name, baseUrl + path] as const] : [])),
+            Object.entries(LINKS).flatMap(([name, path]) => (hasPage(path) ? [[name, baseUrl + path] as const] : [])),
           ),
         },
       }),
@@ -123,11 +122,11 @@ const ORIGIN_MAX_LENGTH = 300;
 /** The origin of the page from which the browser comes, and whether its pages may call the service; `null`: unknown, or the service itself. */
 const callingOrigin = (ctx: Context, { baseUrl, allowedOrigins }: PageSettings) => {
   // Browsers send no `Origin` with a navigation, but a `Referer`.
-  const from = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
+  const page = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
   ctx.vary('Referer');
-  if (from === null || !/^https?:$/.test(from.protocol) || from.origin.length > ORIGIN_MAX_LENGTH) return null;
-  if (from.host === ctx.host || from.origin === new URL(baseUrl).origin) return null;
-  return { name: from.origin, allowed: allowedOrigins.includes(from.origin) };
+  if (page === null || !/^https?:$/.test(page.protocol) || page.origin.length > ORIGIN_MAX_LENGTH) return null;
+  if (page.host === ctx.host || page.origin === new URL(baseUrl).origin) return null;
+  return { name: page.origin, allowed: allowedOrigins.includes(page.origin) };
 };
 
 export const DOCS_POLICY = pagePolicy({ 'script-src': "'self'" });

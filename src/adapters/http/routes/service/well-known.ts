@@ -12,7 +12,7 @@ const PublicJwk = v.pipe(
 );
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
-/** Seconds for which other services cache the key set. The set has a new key for longer than this before the key signs. */
+/** Seconds for which other services cache the key set. A change of keys has to wait for so long before the new key signs. */
 export const KEY_SET_MAX_AGE = 300;
 
 /** The public keys as a JWK Set (RFC 7517 §5, §8.5.2). */
@@ -38,9 +38,7 @@ const AuthorizationServer = v.object({
   dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
 });
 
-/** Seconds for which caches may keep a document. */
-const MAX_AGE = 3_600;
-const CACHED_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
+const CACHED_JSON = { type: 'application/json', cacheControl: 'public, max-age=3600' };
 
 /** Metadata (RFC 8414 §2) for gateways that find the keys by the issuer. @param isBinding whether tokens may be bound to keys (RFC 9449 §5.1) */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
@@ -60,8 +58,6 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
       ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
     }),
   });
-
-const PasskeyEndpoints = v.object(texts('enroll', 'manage'));
 
 /** Redirects to the page that sets a new password (W3C "A Well-Known URL for Changing Passwords"). */
 export const changePasswordRoute = (page: string): Route =>
@@ -85,7 +81,7 @@ export const passkeyEndpointsRoute = (page: string): Route =>
     summary: 'Return the page on which users add and remove passkeys',
     description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
     at: 'GET /.well-known/passkey-endpoints',
-    response: { data: PasskeyEndpoints, unwrapped: CACHED_JSON },
+    response: { data: v.object(texts('enroll', 'manage')), unwrapped: CACHED_JSON },
     handler: () => ({ enroll: page, manage: page }),
   });
 

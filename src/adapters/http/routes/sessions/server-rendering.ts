@@ -24,12 +24,6 @@ export type NavigationSettings = TargetSettings & {
 const isNavigation = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
 
-const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string => {
-  const url = new URL(loginPageUrl);
-  url.searchParams.set('to', to);
-  return url.href;
-};
-
 /** Renews the session of a browser that navigates, and redirects it to its target. @param script of the page that proves the key of a device */
 export const continueRoutes = (
   deps: Service,
@@ -62,11 +56,12 @@ export const continueRoutes = (
         const tokens = cookie.read(ctx);
         const continuation = await renew(tokens, { cancellation: signal, origin: eventOriginOf(ctx), presented });
         const to = new URL(query.to).href;
-        const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof') return settings.renderPage(ctx, { to, login });
-        ctx.state.location = login;
+        const loginPage = new URL(settings.loginPageUrl);
+        loginPage.searchParams.set('to', to);
+        if (continuation.next === 'proof') return settings.renderPage(ctx, { to, login: loginPage.href });
+        ctx.state.location = loginPage.href;
         if (continuation.next === 'login') {
-          // Without a refresh token, the access cookie stays: the browser may only not have sent a `Strict` refresh cookie.
+          // Without a refresh token, the access cookie stays: the browser may have a `Strict` refresh cookie that it does not send here.
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }

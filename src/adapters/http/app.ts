@@ -70,5 +70,5 @@ export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.context.onerror = lastResort(deps);
   app.use(pipeline(routes, deps));
-  return { request: app.callback(), errorResponse: clientError(app, deps) };
+  return { request: app.callback(), errorResponse: clientError(deps) };
 };

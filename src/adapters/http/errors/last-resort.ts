@@ -1,12 +1,10 @@
-import { Socket } from 'node:net';
-import type Koa from 'koa';
 import type { Context } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable } from '../logging/request-log.ts';
-import { IncomingMessage, ServerResponse, STATUS_CODES } from '../node-http.ts';
-import { REQUEST_ID_HEADER, securityHeaders } from '../stages/arrival.ts';
+import { STATUS_CODES } from '../node-http.ts';
+import { REQUEST_ID_HEADER, SECURITY_HEADERS } from '../stages/arrival.ts';
 import { errorEnvelopeOf } from '../stages/envelopes.ts';
 import { httpFailure } from './exceptions.ts';
 
@@ -61,18 +59,8 @@ const errorResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 
 });
 
 /** Makes the response to input that is not HTTP, or did not arrive completely. The parser's `reason` is for the log alone. */
-export const clientError = (app: Koa, deps: HttpDeps) => {
-  const security = securityHeadersOf(app);
-  return async (status: number, reason: string | undefined) => {
-    logUnreadable(status, reason, deps);
-    const { headers, body } = errorResponse(httpFailure(status), deps.ids.next(), deps);
-    return { status, headers: [...(await security), ...Object.entries(headers)], body };
-  };
-};
-
-const securityHeadersOf = async (app: Koa) => {
-  const request = new IncomingMessage(new Socket());
-  const ctx = app.createContext(request, new ServerResponse(request));
-  await securityHeaders(ctx, async () => undefined);
-  return Object.entries(ctx.response.headers).map(([name, value]) => [name, String(value)] as const);
+export const clientError = (deps: HttpDeps) => async (status: number, reason: string | undefined) => {
+  logUnreadable(status, reason, deps);
+  const { headers, body } = errorResponse(httpFailure(status), deps.ids.next(), deps);
+  return { status, headers: [...SECURITY_HEADERS, ...Object.entries(headers)], body };
 };

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Context, Middleware } from 'koa';
@@ -8,6 +7,7 @@ import helmet from 'koa-helmet';
 import { runInTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { IncomingMessage, ServerResponse } from '../node-http.ts';
 import { COOKIE_NAMES, COOKIE_PREFIXES } from '../request/cookies.ts';
 
 /** Stages 1 to 5, which every request passes before the router finds its route. */
@@ -21,8 +21,16 @@ const setSecurityHeaders = helmet({
   frameguard: { action: 'deny' },
 });
 
+/** helmet is called once, since it sets the same headers on every response. It uses only these two members of a context. */
+const sample = new ServerResponse(new IncomingMessage(new Socket()));
+setSecurityHeaders({ req: sample.req, res: sample } as Context, async () => undefined);
+export const SECURITY_HEADERS = sample.getHeaderNames().map((name) => [name, `${sample.getHeader(name)}`] as const);
+
 /** Stage 1. */
-export const securityHeaders: Middleware = (ctx, next) => setSecurityHeaders(ctx, next);
+export const securityHeaders: Middleware = ({ res }, next) => {
+  for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+  return next();
+};
 
 /** A browser may send several cookies of one name, one for each domain and path. Further ones are ignored. */
 const MAX_COOKIES_OF_NAME = 8;
@@ -52,7 +60,7 @@ const parseCookies = (header: string): ReadonlyMap<string, readonly string[]> =>
 };
 
 /** All values of a header. `headersDistinct` of Node.js is not used: some releases throw for the header `__proto__`. @param name in lower case */
-export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
+export const headerValues = ({ rawHeaders }: Context['req'], name: string): string[] =>
   rawHeaders.filter((_value, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1], name));
 const isNamed = (text = '', name: string): boolean => text.length === name.length && text.toLowerCase() === name;
 
@@ -67,7 +75,7 @@ export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
     ctx.request.id = REUSABLE_ID.test(sentId) ? sentId : ids.next();
     ctx.request.trace = traceOfRequest(ctx.get('traceparent'));
     ctx.request.version = version;
-    ctx.set(REQUEST_ID_HEADER, ctx.request.id);
+    ctx.res.setHeader(REQUEST_ID_HEADER, ctx.request.id);
     return next();
   };
 
@@ -156,7 +164,7 @@ export const crossOrigin = ({
     const origin = originOfPage(ctx);
     if (origin === '' && ctx.method !== 'OPTIONS') {
       // The library would set the same header, but take longer.
-      ctx.vary('Origin');
+      ctx.res.setHeader('Vary', 'Origin');
       return next();
     }
     return setCorsHeaders(ctx, async () => {

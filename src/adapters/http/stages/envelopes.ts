@@ -78,12 +78,10 @@ const redirect = (ctx: Context, location: string): void => {
   ctx.remove('Content-Type');
 };
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** SPEC "Success envelope". */
 const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
-  ctx.set('Cache-Control', NO_STORE);
-  ctx.set('Content-Type', JSON_TYPE);
+  ctx.res.setHeader('Cache-Control', NO_STORE);
+  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
   const data = ctx.state.payload;
   ctx.body = toJson({ success: true, data, timestamp: timestampOf(clock.now()), context: contextOf(ctx) });
 };

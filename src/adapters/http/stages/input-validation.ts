@@ -1,6 +1,6 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import createHttpError from 'http-errors';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
@@ -13,7 +13,7 @@ const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percen
 
 /** Stage 8: validates params, query and body by the route's schemas. An error has the problems of all three. */
 export const inputValidation = ({ request }: Route): Middleware => {
-  const validate = async (ctx: Context): Promise<void> => {
+  const validate = (ctx: Context, next: Next, parsedBody?: unknown): Promise<void> => {
     const problems: FieldProblem[] = [];
     const check = checkerInto(problems);
     const params = check(request.params, ctx.params ?? {}, 'params');
@@ -21,14 +21,15 @@ export const inputValidation = ({ request }: Route): Middleware => {
     const isUnreadable = readableQuery === null && request.query.type === 'strict_object';
     if (isUnreadable) problems.push(MALFORMED_QUERY);
     const query = isUnreadable ? undefined : check(request.query, readableQuery ?? {}, 'query');
-    const parsedBody = await readBody(request.body, ctx);
     if (parsedBody === null) problems.push(MALFORMED_BODY);
     const body = parsedBody === null ? parsedBody : check(request.body, parsedBody, 'body');
     if (problems.length > 0) throw validationFailure(problems);
     ctx.state.input = { body, query, params };
+    return next();
   };
   return function inputValidation(ctx, next) {
-    return validate(ctx).then(next);
+    const { body: schema } = request;
+    return schema === undefined ? validate(ctx, next) : readBody(schema, ctx).then((body) => validate(ctx, next, body));
   };
 };
 
@@ -100,9 +101,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * Reads the body if the route has a schema for it. If the schema is optional, a body that is empty, `null`, or no JSON counts as none.
  * @returns `undefined`: there is no body; `null`: the body is not a JSON object in UTF-8
  */
-const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Promise<unknown> => {
-  const isOptional = schema?.type === 'optional';
-  if (schema === undefined || (isOptional && (ctx.request.length === 0 || !ctx.request.is('json')))) return undefined;
+const readBody = async (schema: v.GenericSchema, ctx: Context): Promise<unknown> => {
+  const isOptional = schema.type === 'optional';
+  if (isOptional && (ctx.request.length === 0 || !ctx.request.is('json'))) return undefined;
   const text = await readText(ctx);
   if (isOptional && (text === '' || text?.trim() === 'null')) return undefined;
   return parseObject(text ?? '');

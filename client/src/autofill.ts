@@ -26,8 +26,8 @@ export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signa
 };
 
 /**
- * Resolves to new options when these are older than their time-out and the page is visible. The challenge is valid for longer than the time-out, so that
- * the clock of the service does not matter.
+ * Resolves to new options when the present ones are older than their time-out and the page is visible. The service accepts the challenge for longer than
+ * the time-out, so it has not expired then.
  */
 const nextOptions = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
   const start = Date.now();

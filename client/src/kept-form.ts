@@ -20,7 +20,7 @@ const TEXTS = {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
 
-/** Whether a page of this origin has sent the form: no page can set these headers. A form of another site must not be sent again from this origin. */
+/** Whether a page of this origin has sent the form. No page can set these headers. A form of another site must not be sent again from this origin. */
 export const isOwnForm = ({ method, headers }: Request): boolean =>
   method === 'POST' &&
   headers.get('Sec-Fetch-Site') === 'same-origin' &&
@@ -47,7 +47,7 @@ type KeptFormOptions = {
   readonly byScript: boolean;
 };
 
-/** A page that has the fields of a form, to send them again with another token: a redirect would lose them. */
+/** A page that keeps the fields of a form, to send them again with another token. A redirect would lose them. */
 export const keptForm = async (request: Request, { base, action, to, byScript }: KeptFormOptions) => {
   const language = /^de\b/i.test(request.headers.get('Accept-Language') ?? '') ? 'de' : 'en';
   const { title, kept, lost, logIn, send } = TEXTS[language];

@@ -1,6 +1,6 @@
 import type { Binding, User } from './types.ts';
 
-/** An access token in memory. Times are milliseconds. */
+/** An access token in memory. */
 export type Token = {
   readonly value: string;
   user: User;
@@ -11,9 +11,9 @@ export type Token = {
   readonly isBound: boolean;
   /** When the token arrived, by the clock of this machine. Only differences of such times are used. */
   readonly at: number;
-  /** How long until the token should be renewed; below 0 afterwards. */
+  /** Milliseconds until the token should be renewed; below 0 afterwards. */
   readonly untilDue: () => number;
-  /** How long the token is still valid when it is due. */
+  /** Milliseconds for which the token is still valid when it should be renewed. */
   readonly margin: number;
 };
 
@@ -36,5 +36,5 @@ export const tokenOf = (value: string, binding: Binding, at = Date.now()): Token
   return { value, user, sid, binding, isBound: !!cnf, at, untilDue, margin };
 };
 
-/** `null` without a token, `undefined` if that is not known yet. */
+/** The user; `null` without a token, `undefined` as long as that is not known. */
 export const userOf = <None extends null | undefined>(token: Token | None): User | None => (token ? token.user : token);

@@ -35,7 +35,7 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** The overrides of `serve`, without those that it handles itself, and with replacements for Redis, the sending of webhooks, and providers. */
+/** The overrides of `serve`, except those that only `serve` uses; and replacements for Redis, the sender of webhooks, and the providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
@@ -183,13 +183,12 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
   };
 };
 
-/** The settings for use cases and HTTP: all except keys, and URLs that may have passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
   const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 
-/** The service's own origins, if its pages, or browsers that keep the key of a session, send requests with the header Origin. */
+/** The service's own origins, if requests come from them: from its pages, or from browsers that keep the key of a session. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||

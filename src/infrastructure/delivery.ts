@@ -21,7 +21,7 @@ import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { restrictDirectory } from './private-data.ts';
 
-/** Sends webhooks over HTTP. The sender is loaded with the first webhook, since a start does not need its TLS. */
+/** Sends webhooks over HTTP. The sender is loaded with the first webhook, since the modules for TLS would slow down a start. */
 export const openSender =
   (config: Config, clock: Clock, stop: AbortSignal): SenderFor =>
   async (webhook) => {
@@ -38,15 +38,15 @@ type Delivery = {
   readonly isWatched: boolean;
 };
 
-/** Delivers events to webhooks in the background. @param given a sender that replaces the one over HTTP */
+/** Delivers events to webhooks in the background. @param replacement of the sender over HTTP */
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
   { logger, report, isWatched, wakeUp }: Delivery,
-  given?: SenderFor,
+  replacement?: SenderFor,
 ) => {
   const stop = new AbortController();
-  const senderFor = warnOfOtherKeys(given ?? openSender(config, clock, stop.signal), logger);
+  const senderFor = warnOfOtherKeys(replacement ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
   const { begin } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);

@@ -15,7 +15,7 @@ export type KeyFile<Key> = {
   /** Reads the key in a text. @returns `null` if there is none */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** The name of the content, as the end of the sentence "This is not …". */
+  /** What the file has, as the end of the sentence "FILE is not …". */
   readonly description: string;
   readonly advice: string;
 };
@@ -80,7 +80,7 @@ export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKey
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
 /**
- * The key that signs requests of hooks: the one in the environment, or also in production one in `dataDir`, which is created if it is missing.
+ * The key that signs requests of hooks: HOOK_PRIVATE_KEY, or, in production too, the key in `dataDir`, which is created if it is missing.
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
@@ -91,7 +91,7 @@ export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettin
 
 const unusableKeys = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description: is, advice }: KeyFile<Key>) => {
+const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description, advice }: KeyFile<Key>) => {
   try {
     restrictDirectory(dataDir, 'keys');
   } catch (error) {
@@ -102,7 +102,7 @@ const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, descripti
       throw unusableKeys(`${file}: ${systemReason(error)}`);
     }),
   );
-  if (key === null) throw unusableKeys(`${file} is not ${is}. ${advice}`);
+  if (key === null) throw unusableKeys(`${file} is not ${description}. ${advice}`);
   return key;
 };
 
@@ -142,7 +142,7 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
-/** An id, a secret of 256 random bits, and its SHA-256, for a server that renders pages. */
+/** The id of a server that renders pages, a secret of 256 random bits, and the SHA-256 of the secret. */
 export const newPageServer = () => {
   const { random, hashOf } = randomSecrets;
   const secret = random();

@@ -24,7 +24,7 @@ export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void 
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
-/** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A shared (sticky) one, such as /tmp, is left alone. */
+/** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A sticky directory, such as /tmp, stays shared. */
 export const restrictOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;

@@ -34,7 +34,7 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most languages never are. */
+/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most are never needed. */
 const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
@@ -46,7 +46,7 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
     const builtInTexts = names.includes(name) ? JSON.parse(readFileSync(join(path, name), 'utf8')) : {};
     return textsOver(builtInTexts, JSON.parse(own.get(name) ?? '{}'));
   };
-  const readBefore = new Map<string, TextTree | undefined>();
+  const textsByLocale = new Map<string, TextTree | undefined>();
   return {
     templates: new Map(
       [...all].flatMap(([name, text]) => (name.endsWith('.json') ? [] : [[name.replace(/\.\w+$/, ''), text]])),
@@ -56,8 +56,8 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
       get(locale) {
         if (!locales.includes(locale)) return undefined;
         const texts =
-          readBefore.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
-        readBefore.set(locale, texts);
+          textsByLocale.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
+        textsByLocale.set(locale, texts);
         // The cast: the texts of the service have this type, and an operator's texts were checked against them.
         return texts as Texts | undefined;
       },
@@ -68,14 +68,14 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
 const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
-  let readBefore: Promise<Templates<Texts>> | undefined;
+  let reading: Promise<Templates<Texts>> | undefined;
   /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    readBefore ??= merge<Texts>(kind).catch((error: unknown) => {
-      readBefore = undefined;
+    reading ??= merge<Texts>(kind).catch((error: unknown) => {
+      reading = undefined;
       throw error;
     });
-    return readBefore;
+    return reading;
   };
   /** @param own the directory of an operator's files. @returns the templates, and a line for each problem */
   const examine = async (own: string | null) => {
@@ -83,7 +83,7 @@ const templatesOf = <Texts>(kind: Kind) => {
     const check = await loadCheck();
     try {
       const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
-      // Directories are reported, since earlier versions had the texts of mails in one for each language.
+      // Directories are reported: in earlier versions, each language of the mails was a directory.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);

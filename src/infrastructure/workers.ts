@@ -12,12 +12,12 @@ import { listenForMetrics } from './http-server/server.ts';
 /** Whether this process is a worker, which the primary process has started to serve requests. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
 
-/** For the failure of a message to a process that has just ended, which does not matter. */
+/** A message to a process that has just ended fails, which does not matter. */
 const ignore = (): undefined => undefined;
 
 /** Milliseconds between two pings that the primary process sends to each listening worker. */
 const PING_INTERVAL = 5_000;
-/** After this many unanswered pings, a worker is killed. Pings are counted instead of time, since none are sent while the machine sleeps. */
+/** After this many unanswered pings, a worker is killed. A limit in time would also kill workers after a sleep of the machine. */
 const MAX_UNANSWERED = 6;
 const PING = 'tandem:ping';
 
@@ -91,7 +91,7 @@ const fork = (): Worker => {
 /**
  * Starts the workers, which share the port. The first one has to listen before the others start: it brings the database up to date, and if it cannot
  * start, the reason is reported once.
- * @throws CommandError with the exit status of a worker that has not started, and has written the reason to standard error
+ * @throws CommandError if a worker cannot start; the worker has written the reason to standard error
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);

@@ -4,7 +4,7 @@ import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options of an action by name. `true`: a flag. A text: the option has a value, which the help calls so. */
+/** The options of an action by name. `true`: a flag. A text: the name of the option's value in the help. */
 type Options = Readonly<Record<string, true | string>>;
 type Values<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends true ? boolean : string | undefined;
@@ -31,7 +31,7 @@ export type Action<Declared = Options> = {
 };
 
 export type Command = {
-  /** By their names. The action `''` is run if the arguments name no action. */
+  /** The actions by their names. The action `''` is run if the arguments name none. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
   /** The exit status after a failure. Default: 1. */
@@ -90,7 +90,7 @@ export const jsonLine = (json: object): string => `${printableJson(JSON.stringif
 
 const TIME = /^(?:at|\w+At)$/;
 
-/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. Numbers in the attributes of a user are no times. */
+/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. The attributes of a user stay as they are. */
 export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));

@@ -70,7 +70,7 @@ const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   ];
 };
 
-/** Names the `kid` and the use of each key in the environment. @throws ConfigError if the service would not start with it */
+/** Lists the keys in the environment, each with its `kid` and its use. @throws ConfigError if the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -83,7 +83,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError if some secrets cannot be decrypted: they stay as they are, after all others were encrypted
+ * @throws CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted
  */
 const reEncryptSecrets = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

@@ -76,7 +76,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keys,
 };
 
-/** Runs the command that the first argument names, by default the service. @returns the exit status; `null` while the service runs */
+/** Runs the command that the first argument names, by default `serve`. @returns the exit status; `null` if the service runs now */
 const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
   const [first = '', ...others] = given;
   const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
@@ -99,10 +99,10 @@ export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv
 };
 
 /**
- * The command `npx tandem users`, on the terminal of the process: finds, shows and changes accounts.
+ * Runs the command `npx tandem users`, which finds, shows and changes accounts, on the terminal of the process.
  * @param args the arguments of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param overrides the caller's storage, which replaces the configured one; `close` is called at the end
+ * @param overrides replacements for the storage and ports, as for `serve`; `close` is called at the end
  * @returns the exit status
  *
  * @example

@@ -80,7 +80,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
-            // The export is for the user, who must not learn the names of operators.
+            // Users get this export, and must not learn the names of operators.
             const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });

@@ -25,7 +25,7 @@ const withWebhook = (env: Env, given: string | undefined, work: Work) =>
     return work(found, accounts, config);
   });
 
-/** Describes a webhook. @param extra members that are shown only when the webhook is added, or its key changes */
+/** Describes a webhook. @param extra members that are shown only after `add` and `rotate` */
 const answerOf = (webhook: Webhook, extra: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
   const { secret, activeAt } = extra;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
@@ -56,7 +56,7 @@ const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
   return types;
 };
 
-/** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL to which the service would send nothing */
+/** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL that the service would refuse to call */
 const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
   const url = pageUrl.parse(given);
   if (url === undefined)
@@ -79,7 +79,7 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...identity, url, types, keyNumber: 1, publicKey, ...times };
     await records.insert('webhooks', webhook);
-    // `activeAt` is a time after the insertion: the transactions of later events see the webhook.
+    // A transaction that begins after `activeAt` sees the webhook, since it was inserted before.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 

@@ -11,7 +11,7 @@ import { loadOrCreateKeys } from '../keys.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
-  /** Hashes accounts and addresses of clients before they are stored in Redis; absent without Redis. `countRequest` of `counts` already hashes its keys. */
+  /** Hashes accounts and addresses of clients, which Redis must not have in plain text; absent without Redis. `counts.countRequest` hashes its keys itself. */
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
@@ -49,7 +49,7 @@ export const openLimits = async (
   const redis = await openOptionalRedis(redisUrl, logger);
   opened.add(() => redis.disconnect());
   const { check, evicts } = watchRedis(redis, logger);
-  // This check logs at the start if Redis evicts keys.
+  // Checked at the start, so that the log says at once whether Redis evicts keys.
   await check.ping().catch(() => undefined);
   const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS_LINES, onFallback);
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));

@@ -87,8 +87,8 @@ type PortOptions = {
   readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
-export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
-  const { storage, counts, hashOf, overrides: given = {} } = opened;
+export const openPorts = async (config: Config, logger: Logger, parts: PortOptions) => {
+  const { storage, counts, hashOf, overrides: given = {} } = parts;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;
   const hasher = passwordHasher({
     scheme: config.passwordHash,
@@ -96,7 +96,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     maxWait: config.requestTimeoutMs * HASHING_WAIT,
     runner: hashingThreads(config.workers),
   });
-  const clock = overrides.clock ?? opened.clock;
+  const clock = overrides.clock ?? parts.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger, clock) : overrides.mailer;
@@ -105,7 +105,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
-    isLeakedPassword: await openLeakedPasswords(config, logger, opened.observeHook),
+    isLeakedPassword: await openLeakedPasswords(config, logger, parts.observeHook),
     attempts: countAttempts(counts, clock, hashOf),
     clock,
     ids: ulidGenerator(clock),

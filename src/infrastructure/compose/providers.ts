@@ -19,7 +19,7 @@ export const openProviders = async ({ providers, baseUrl }: Config): Promise<Pro
 const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
-/** Links an identity to the account after a log-in: the one that a cookie of the browser has from an earlier sign-in at a provider. */
+/** After a log-in, links the identity of an earlier sign-in at a provider, which a cookie of the browser has, to the account. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKeptIdentity'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];

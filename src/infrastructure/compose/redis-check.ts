@@ -31,7 +31,7 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
     throw error;
   };
   return {
-    /** It is not required, since without Redis each process counts for itself. */
+    /** The service is ready without Redis, too: then each process counts for itself. */
     check: { name: 'redis', ping, required: false } satisfies Check,
     evicts: eviction.isOut,
   };
@@ -41,7 +41,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Runs the scripts with which the service counts, over a key that it removes. Rejects if Redis, or the rights of its user, do not allow that. */
+/** Runs the scripts with which the service counts, on a key of its own. Rejects if Redis does not accept writes, or its user may not run them. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
@@ -55,7 +55,7 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
   }
 };
 
-/** Replies to a user who lacks a right: to a command, to a script in Redis 7, and to a script in Redis 6. */
+/** The replies if the user lacks a right: to a command, to a script in Redis 7, and to a script in Redis 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
 const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

@@ -169,7 +169,7 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** The URL at which users change their password, or ask for a link to do so. A front end's page for password resets is one if it is opened without a token. */
+/** The URL at which users change their password, or ask for a link to do so: a front end's page for password resets asks if its URL has no token. */
 const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;

@@ -79,7 +79,6 @@ export const wholeNumber = (min: number, max: number, unit = ''): Format<number>
     return isFit ? Number(text) : undefined;
   });
 
-/** A port; `null` for `off`. */
 export const portOrOff = formatOf('off, or a port from 1 to 65535', (text) => {
   if (text === 'off') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
@@ -101,7 +100,6 @@ const inMilliseconds = (text: string, max: number): number | undefined => {
 export const duration = formatOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
   inMilliseconds(text, TEN_YEARS),
 );
-/** Milliseconds; `null` for `off`. */
 export const durationOrOff = formatOf(`${duration.expected}, or off`, (text) =>
   text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
 );
@@ -113,7 +111,7 @@ export const durationFromZero = (longest: '1m' | '5m') =>
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** Epoch milliseconds. A date without a time is the beginning of that day in UTC. */
 export const date = formatOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
-  // Without comparing the day, `Date.parse` would read the 30th of February as a day of March.
+  // The day is compared, since `Date.parse` reads the 30th of February as a day of March.
   const day = Date.parse(text.slice(0, 10));
   const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
   const at = isDay ? Date.parse(text) : Number.NaN;
@@ -126,7 +124,7 @@ export const address = textFormat(
 );
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A domain in lower case, since browsers write domains so. */
+/** In lower case, as browsers write domains. */
 export const domain = textFormat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),

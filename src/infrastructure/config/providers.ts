@@ -11,7 +11,7 @@ const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces
 );
 
 /** The formats of the variables `OIDC_<NAME>_…` of a provider, by the last part of their names. */
-const FORMS = {
+const FORMATS = {
   ISSUER: issuerUrl,
   CLIENT_ID: visibleAscii,
   CLIENT_SECRET: visibleAscii,
@@ -21,10 +21,10 @@ const FORMS = {
   KEY_ID: visibleAscii,
   PRIVATE_KEY: privateKey,
 } as const;
-type Member = keyof typeof FORMS;
-type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Format<infer Value> ? Value : never };
+type Member = keyof typeof FORMATS;
+type Members = { readonly [Name in Member]?: (typeof FORMATS)[Name] extends Format<infer Value> ? Value : never };
 
-/** Variables without a default. ISSUER is missing here, since some presets have one. */
+/** Variables without a default. ISSUER is not among them, since some presets have an issuer. */
 const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
 
 type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | 'formPost' | 'scopes'>> & {
@@ -69,7 +69,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     const values: Record<string, unknown> = {};
     for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);
-      const { expected, parse } = FORMS[member];
+      const { expected, parse } = FORMATS[member];
       known.add(variable).add(`${variable}_FILE`);
       const text = env[variable];
       const isRequired = REQUIRED.includes(member) || (member === 'ISSUER' && preset.issuer === undefined);

@@ -13,7 +13,7 @@ const isDecodable = (text: string): boolean => {
   }
 };
 
-/** Parses a URL if all drivers parse it alike: it needs valid percent-encoding, and must have no control characters. */
+/** Parses a URL. It needs valid percent-encoding, and must have no control characters: drivers read those in different ways. */
 const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
   const url = URL.parse(text);
   const isFit = url !== null && protocols.includes(url.protocol) && !hasControls(text.trim()) && isDecodable(text);
@@ -120,7 +120,7 @@ const isServer = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** The allowed parameters of the query. Other parameters, such as time-outs, would override options of the service. */
+/** The parameters of the query that are allowed. Others, such as time-outs, would override options of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {

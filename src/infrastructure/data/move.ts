@@ -9,7 +9,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { openedParts } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTablesError } from './databases.ts';
-import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
+import { type Comparison, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
 /** The variable with the URL of the source. DATABASE_URL is the target. */
 export const MOVE_FROM = 'MOVE_FROM';
@@ -25,7 +25,7 @@ type Options = {
 /**
  * Makes the tables in the target, and copies every row of the source. The source is not changed.
  * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
- * @throws CommandError before a row is copied; any other Error after that, so that another run has to continue
+ * @throws CommandError if no row was copied; any other Error if some rows may be, so that another run has to continue
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (placeOf(source) === placeOf(target))
@@ -66,33 +66,33 @@ const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resol
 const EMPTY: Reader = { list: async () => [] };
 
 /** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
-const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
-  const pending = await assertNotNewer(database, called);
+const stateOf = async (database: Database, subject: string): Promise<'empty' | 'current'> => {
+  const pending = await assertNotNewer(database, subject);
   if (pending.includes('tables')) return 'empty';
   if (pending.length === 0) return 'current';
   const advice = 'Let DATABASE_URL name it, and run `npx tandem migrate` first.';
-  throw new CommandError('other-version', `${called} has tables of an older version. ${advice}`);
+  throw new CommandError('other-version', `${subject} has tables of an older version. ${advice}`);
 };
 
-type Copying = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
+type CopyRun = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
 
-/** The number of rows of a table between two lines of progress. */
+/** Copied rows of a table between two lines of progress. */
 const PROGRESS_INTERVAL = 20 * BATCH;
 
 /**
- * Copies every row that the target lacks, for instance because an earlier call was interrupted. First it compares all rows, and writes nothing if the
- * target has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
+ * Copies every row that the target lacks: all of them, or the rest after an interruption. First it compares all rows, and writes nothing if the target
+ * has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
  * @returns how many rows each table has, and how many this call has copied
- * @throws CommandError if the target has other rows; Error that names the table of a row that cannot be stored
+ * @throws CommandError if the target has a row that the source lacks; Error that names the table of a row that cannot be stored
  */
-export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
-  const { onProgress } = copying;
+export const copyRows = async (run: CopyRun): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
+  const { onProgress } = run;
   onProgress('Looking for rows that the target has …');
-  const before = await compareAll(copying);
+  const before = await compareAll(run);
   let copied = 0;
-  for (const table of TABLE_NAMES) copied += await copyTable(table, copying);
+  for (const table of TABLE_NAMES) copied += await copyTable(table, run);
   onProgress('Comparing all rows …');
-  const after = await compareAll(copying).catch((error: unknown) => {
+  const after = await compareAll(run).catch((error: unknown) => {
     throw error instanceof CommandError ? sourceChangedError() : error;
   });
   for (const table of TABLE_NAMES) {
@@ -110,16 +110,16 @@ export const examineRows = async (databases: Databases) => {
   return { rows: countsOf(compared), missing };
 };
 
-type AllCompared = Readonly<Record<TableName, Compared>>;
+type Comparisons = Readonly<Record<TableName, Comparison>>;
 
-const compareAll = async (databases: Databases): Promise<AllCompared> => {
-  const compared: [TableName, Compared][] = [];
+const compareAll = async (databases: Databases): Promise<Comparisons> => {
+  const compared: [TableName, Comparison][] = [];
   for (const table of TABLE_NAMES)
     compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  return Object.fromEntries(compared) as AllCompared;
+  return Object.fromEntries(compared) as Comparisons;
 };
 
-const countsOf = (compared: AllCompared): RowCounts =>
+const countsOf = (compared: Comparisons): RowCounts =>
   Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
 
 const sourceChangedError = (): Error =>
@@ -127,7 +127,7 @@ const sourceChangedError = (): Error =>
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
+const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: CopyRun) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
   const insertBatch = async (): Promise<void> => {
@@ -149,7 +149,7 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   return copied;
 };
 
-/** Replaces an AppError by an Error with the name of the table and the database's reason: the message of an AppError is for clients of the service. */
+/** Replaces an AppError, whose message is for clients of the service, by an Error with the name of the table and the reason of the database. */
 const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

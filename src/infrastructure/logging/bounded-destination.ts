@@ -15,7 +15,7 @@ const CLOSE_TIMEOUT = 1_000;
  * @param fd a descriptor to which a write does not block
  */
 export const boundedDestination = (fd: number) => {
-  /** The waiting lines. Of the first one, a part may be written already, and is not here. */
+  /** The waiting lines. The first one lacks the part that was written already. */
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost = 0;
@@ -34,7 +34,7 @@ export const boundedDestination = (fd: number) => {
         else waiting.shift();
       }
     } catch {
-      // The lines still wait.
+      // The lines are written by a later attempt.
     }
     return waitingBytes < before;
   };
@@ -82,9 +82,9 @@ export const boundedDestination = (fd: number) => {
       if (waiting.length > 0) retryAfter(FIRST_RETRY);
     },
     lostLines: (): number => lost,
-    /** @param given called when no line waits any more, with the number of lines that were dropped meanwhile */
-    onRecovery: (given: (lost: number) => void): void => {
-      report = given;
+    /** @param listener called when no line waits any more, with the number of lines that were dropped meanwhile */
+    onRecovery: (listener: (lost: number) => void): void => {
+      report = listener;
     },
     /** Writes the waiting lines, and drops those that are not written after a second. */
     close: async (): Promise<void> => {

@@ -149,7 +149,7 @@ const unblockedStream = (name: keyof typeof STREAMS): number => {
   return fd;
 };
 
-/** Opens the terminal again, without blocking writes: so a write does not wait while the terminal is stopped with Ctrl-S. Other programs keep theirs. */
+/** Opens the terminal again, without blocking writes: a write must not wait while Ctrl-S stops the terminal. Writes of other programs still wait. */
 const reopenTerminal = (name: string): number | undefined => {
   try {
     const fd = openSync(`/dev/${name}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

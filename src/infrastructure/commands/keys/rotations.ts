@@ -10,7 +10,7 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
-/** A text that is written to a new file of this name, or printed below it. */
+/** A text, which is written to a new file of this name, or printed below the name. */
 export type Output = { readonly name: string; readonly text: string };
 
 /**
@@ -65,7 +65,7 @@ const commentedFile = (name: string, comment: readonly string[], lines: readonly
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
 
-/** The lines of each step for a pair. @param expiry when the last token of the old key expires, in epoch milliseconds */
+/** The lines of each step for a pair. @param expiry epoch milliseconds at which the last token of the old key expires */
 const rotationOf = async (kind: keyof typeof KEY_VARIABLES, old: KeyPair, expiry: number) => {
   const fresh = newPair();
   const { privateKey, publicKeys } = KEY_VARIABLES[kind];

@@ -18,10 +18,10 @@ import { type Action, type Answer, action, countText } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** Required members of a request are arguments after USER, which the help calls so. */
+/** The members of a request that are arguments after USER, unless they are optional, and their names in the help. */
 const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
-/** The options for the other members of a request, each with its value as in `Action`. */
+/** The options for the other members of a request, as `Action` declares options. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
   reason: ['reason', 'TEXT'],
   emailVerified: ['proven', true],
@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | str
   locale: ['locale', 'de'],
 };
 
-/** The codes of refusals for programs that run commands, by the codes of errors. */
+/** The codes of command errors by the codes of the catalog of errors. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH_USER_DUPLICATE: 'registered',
   AUTH_REGISTRATION_CLOSED: 'closed',
@@ -40,10 +40,10 @@ const CODES: Readonly<Record<string, string>> = {
   AUTH_ACCOUNT_DISABLED: 'disabled',
 };
 
-/** Options of every act. Acts that never ask accept --yes as well, so that scripts need not know which acts ask. */
+/** The options of every act. Scripts may pass --yes to any act, also to one that does not ask. */
 const ACT_OPTIONS = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
-/** Printed with a link. The service has the page to which it leads only if it can send mail. */
+/** Printed with a link whose page the service does not have, since it sends no mail. */
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
 
@@ -114,7 +114,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Runs an act, after asking if it cannot be undone. With --dry-run, it changes nothing. @throws CommandError */
+/** Runs an act. If it cannot be undone, the user is asked first. With --dry-run, nothing is changed. @throws CommandError */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
@@ -133,15 +133,15 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   const answer = await performAct(act, accounts, input, origin).catch(throwCommandError);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
-  const as = act.command?.reportMember;
+  const member = act.command?.reportMember;
   const isMailed = act.mail?.isSent(body) ?? false;
   return {
-    json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
+    json: { ...about, changed, ...(member === undefined ? data : { [member]: data }) },
     text: `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n${textOf(operation, changed, isMailed, data)}`,
   };
 };
 
-/** The input of the act, with the members that the command adds. @throws CommandError */
+/** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
 const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
   const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
   assertAvailable(accounts, act, body);
@@ -159,14 +159,14 @@ const intentOf = ({ act, user, byPosition, body }: Operation): string => {
 };
 
 const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
-  const says = act.command?.note;
+  const note = act.command?.note;
   const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
     ...members.map(
       ([name, value]) => `${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
-    ...(says !== undefined && changed ? [`${says}\n`] : []),
+    ...(note !== undefined && changed ? [`${note}\n`] : []),
     ...(typeof data?.url === 'string' && !accounts.hasPages ? [NO_PAGE] : []),
   ].join('');
 };
@@ -213,11 +213,11 @@ const throwCommandError = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** Whether the act has changed anything: by `changed` or `sent` of its answer, by the time of the user's update, or by a count above 0. */
+/** Whether the act has changed anything. Its answer says so by `changed` or `sent`, by a new `updatedAt`, or by a count above 0. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
-  const said = changed ?? sent;
-  if (typeof said === 'boolean') return said;
+  const hasEffect = changed ?? sent;
+  if (typeof hasEffect === 'boolean') return hasEffect;
   if (user !== null && typeof updatedAt === 'string') return Date.parse(updatedAt) !== user.updatedAt;
   const counts = Object.values(data ?? {}).filter((each) => typeof each === 'number');
   return counts.length === 0 || counts.some((count) => count > 0);
@@ -231,7 +231,7 @@ const operatorIn = (given: string | undefined): Origin => {
   return { ...NO_ORIGIN, actor: name ?? systemUser() };
 };
 
-/** The name of the operating system's user, or its number: a container may run as a user without a name. */
+/** The name of the operating system's user, or the number of a user without a name, as in some containers. */
 const systemUser = (): string => {
   try {
     return userInfo().username;

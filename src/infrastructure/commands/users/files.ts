@@ -42,7 +42,7 @@ export const importAction = (opening: WithAccounts, { ports = {} }: StorageOverr
         const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
         const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
         const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
-        // Each run replaces the file of --map, and writes users that were imported before as well.
+        // Each run replaces the file of --map, which therefore also gets the users that an earlier run has imported.
         const mapFile = map === undefined || dryRun ? null : await open(map, 'w', 0o600);
         try {
           const batches = importUsers(source({ files, passwords, hashConfig }), { deps, from: from ?? '', dryRun });
@@ -85,7 +85,7 @@ const assertNotRead = async (map: string, read: readonly string[]): Promise<void
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
-/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second. @returns the counts */
+/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second while they grow. @returns the counts */
 const report = async (batches: ReturnType<typeof importUsers>, map: FileHandle | null, { print, warn }: Terminal) => {
   const counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   let shownAt = monotonicTime();

@@ -18,7 +18,7 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** The counts of wrong passwords, in the Redis of all instances, which is opened on first use; `null` if each instance counts for itself. */
+/** The counts of wrong passwords in Redis, which is opened when they are first used; `null` without Redis, where each instance counts for itself. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
@@ -29,7 +29,7 @@ const attemptsOf = (
   if (config.redisUrl === null) return null;
   let counting: Promise<LoginAttempts> | undefined;
   const open = async () => {
-    // Loaded on use, since few commands need the limits.
+    // Loaded here, since few commands need the limits.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
@@ -49,7 +49,7 @@ export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: P
 
 /**
  * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
- * @param overrides the caller's storage, which replaces the configured one, and other ports
+ * @param overrides replacements for the storage of the configuration, and for ports
  * @throws CommandError, or Error that names the setting at fault
  */
 const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
@@ -106,7 +106,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // A username may have the form of an id if it is older than the rule against that.
+  // Old usernames may have the form of an id, which is refused now.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

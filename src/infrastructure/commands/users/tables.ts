@@ -11,7 +11,7 @@ import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { WithAccounts } from './open-accounts.ts';
 
-/** Titles of columns, each with the member of a row that the column shows. */
+/** The titles of columns, and for each the member of a row that it shows. */
 type Columns = Readonly<Record<string, string>>;
 
 const cellOf = (value: unknown): string => {

@@ -1,11 +1,11 @@
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Clerk's names for hashes that `readHash` can read. */
+/** Clerk's names of the hashes that can be imported as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** The secrets of a user. A hash that is not supported is replaced by the name of its hasher, which the refusal quotes then. */
+/** The secrets of a user. A hash of another hasher is replaced by the hasher's name, since the refusal quotes it. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
@@ -15,7 +15,6 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
   };
 };
 
-/** The email addresses in a field of CSV. */
 const addresses = (value: unknown): readonly string[] =>
   (textOf(value) ?? '').split(/[\s,;|]+/).filter((part) => part !== '');
 
@@ -44,7 +43,7 @@ export const clerk = sourceOf({
     emailVerified: (row) => emailIn(row).emailVerified,
     passwordHash: (row) => secretsIn(row).passwordHash,
   },
-  linked: (row) => [
+  credentials: (row) => [
     ...objectsIn(row.external_accounts)
       .filter(({ verification }) => objectOf(verification).status === 'verified')
       .map((account) => linkTo(account.provider, account.provider_user_id, account.email_address)),

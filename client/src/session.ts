@@ -86,7 +86,6 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     epoch += 1;
   });
 
-  /** Sets the token here and in the other tabs. */
   const setEverywhere = (next: Token | null, why: Change): void => {
     otherTabs.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
     set(next, why);

@@ -36,7 +36,6 @@ export type FakeAuthClient = AuthClient & {
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Completes a user by example values. */
 const userOf = (members: Partial<User>): User => {
   const { username = 'ada' } = members;
   return {

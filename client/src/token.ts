@@ -1,10 +1,8 @@
 import type { Binding, User } from './types.ts';
 
-/** An access token in memory. */
 export type Token = {
   readonly value: string;
   user: User;
-  /** The id of the session. */
   readonly sid: string;
   readonly binding: Binding;
   /** Whether each request with the token needs a proof of the key of the device. */

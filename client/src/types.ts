@@ -173,7 +173,7 @@ export type AccountEvent = {
   readonly reason: SessionEnding | null;
   /** How the user has logged in, for the kind `logged-in`. */
   readonly method: LoginMethod | null;
-  /** How many events this is. Only log-ins on the same device, and refused log-ins, are counted by the hour. All other events have 1. */
+  /** How often it happened within the hour, for log-ins on the same device, and for refused log-ins. All other events have 1. */
   readonly count: number;
   readonly requestId: string | null;
   readonly userAgent: string | null;
@@ -329,7 +329,6 @@ export type ClientCode =
   | 'CLIENT_NETWORK_OFFLINE'
   /** There was no response, for an unknown reason. */
   | 'CLIENT_NETWORK_FAILED'
-  /** The service did not respond in time. */
   | 'CLIENT_NETWORK_TIMEOUT'
   /** The service can be reached, but the browser does not let this origin read its response. */
   | 'CLIENT_ORIGIN_REFUSED'
@@ -606,7 +605,6 @@ export type PendingLogin = {
   readonly passkey: PasskeyRequestOptions | null;
 };
 
-/** What the user presents for a pending log-in. */
 export type SecondFactor = (
   | { readonly code: string }
   | { readonly recoveryCode: string }

@@ -27,8 +27,8 @@ const CLOCK_TOLERANCE = 20_000;
 const loadedAt = Date.now();
 
 /**
- * Safari gives these pages another storage than the application, so they do not have the key. They lead to the application once in a tab, which leads
- * back with a proof in the fragment. A proof without such a question is ignored: anybody could put one into a link.
+ * Safari gives these pages another storage than the application, so they do not have the key. Once in a tab, they lead to the application, which leads
+ * back with a proof in the fragment. A proof that they have not asked for is ignored: anybody could put one into a link.
  */
 const applicationProof = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
   if (!elsewhere || !navigator.vendor.startsWith('Apple')) return {};

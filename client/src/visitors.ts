@@ -4,7 +4,7 @@ import { isProven } from './proof.ts';
 import { dataOf } from './response.ts';
 import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
-/** Milliseconds: until an answer of the service is given up, how long its keys are kept, and how long before its end a token is due. */
+/** Milliseconds: the time limit of a request to the service, how long its keys are kept, and how long before its end a token is renewed. */
 const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
 /** Errors of jose that do not mean that the token is bad: the keys could not be read. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];

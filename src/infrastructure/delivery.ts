@@ -143,7 +143,7 @@ export const mailDelivery = (
     ...{ clock: ports.clock, logger, onIdle: isWatched ? update : undefined },
   };
   return {
-    /** Begins to send the messages that are due, once. `deliver` calls it again and again. */
+    /** Begins to send the messages that are due now. `deliver` repeats this. */
     send,
     deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
     waiting,

@@ -64,7 +64,6 @@ const MIGRATE: Command = {
   notes: 'Exit status: 0 done, 1 failed, 2 invalid arguments or configuration.',
 };
 
-/** The commands by their names. A command is loaded when it is run. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => SERVE,
   migrate: async () => MIGRATE,

@@ -62,7 +62,6 @@ const FILE_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
-/** Matches the names of variables that name a file with a secret of a provider. */
 const PROVIDER_SECRET_FILE = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
 const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((name) => `${name}_FILE`)]);
 

@@ -124,7 +124,7 @@ const unpack = async (file: string, copy: string): Promise<void> => {
 /**
  * Restores a backup if there is no database yet. The files are unpacked and checked in a new directory, and linked to their places at the end, the
  * database last. Tables of an older version are brought up to date by the next start.
- * @throws CommandError, before anything was changed
+ * @throws CommandError before there is a database
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
@@ -156,7 +156,7 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
   }
 };
 
-/** The path, or the nearest directory above it that exists. A draft in it is on the disk of the database, and leaves no new directory after a refusal. */
+/** The path, or the nearest directory above it that exists. The draft is made there, on the disk of the database, so that a refusal leaves no directory. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
 /** Refuses a backup with an unreadable key, since the service would not start with it. */

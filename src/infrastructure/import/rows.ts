@@ -128,7 +128,7 @@ class FileProblem extends Error {
 type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 
 export type Layout = {
-  /** The names of those members of a JSON document whose lists have the entries. */
+  /** The members of a JSON document whose lists have the entries. */
   readonly tables: readonly string[];
   /** Why CSV is refused, as the `problem` of a `FileProblem`; absent if CSV is accepted. */
   readonly withoutCsv?: string;

@@ -133,7 +133,6 @@ export const views = (): readonly View[] => {
   });
 };
 
-/** Made-up values for the placeholders of all mails. */
 export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
   const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
   const time = NOW;

@@ -26,7 +26,6 @@ const aligned = (lines: readonly (readonly string[])[]): string => {
   return padded.map((line) => `${line.trimEnd()}\n`).join('');
 };
 
-/** A table as text: a line of titles, and a line for each row. Times are in UTC, as in the log. */
 const table = (rows: readonly object[], columns: Columns): string => {
   const shown = rows.map((row) => Object(withTimes('', row)));
   const members = Object.values(columns);

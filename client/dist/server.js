@@ -40,8 +40,8 @@ const fieldsOf = async (request) => {
 const keptForm = async (request, { base, action, to, byScript }) => {
 	const language = /^de\b/i.test(request.headers.get("Accept-Language") ?? "") ? "de" : "en";
 	const { title, kept, lost, logIn, send } = TEXTS[language];
-	const hidden = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
-	const form = hidden && `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join("\n")}\n<button>${send}</button></form>`;
+	const hiddenInputs = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
+	const form = hiddenInputs && `<form method="post" action="${escapeHtml(action)}" data-again>\n${hiddenInputs.join("\n")}\n<button>${send}</button></form>`;
 	const { origin } = new URL(base);
 	return {
 		html: `<!doctype html>

@@ -94,12 +94,12 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
 
   const signIn = (path: string, body: object, onResult?: (result: Api.LoginResult) => void): Promise<Api.User | null> =>
     enter(async () => {
-      const signedIn = await http.sendProven<Api.LoginResult | null>(path, body);
-      if (signedIn) onResult?.(signedIn);
+      const result = await http.sendProven<Api.LoginResult | null>(path, body);
+      if (result) onResult?.(result);
       // The browser may have dropped the cookie. A renewal shows that at once, and not only when the token expires.
       // If the service does not answer the renewal, the token of the log-in is used.
-      const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
-      if (signedIn && !renewed) throw http.cookieLost();
+      const renewed = result && http.mayLoseCookie ? await http.exchange().catch(() => result) : result;
+      if (result && !renewed) throw http.cookieLost();
       return renewed ?? null;
     });
 

@@ -105,9 +105,9 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
     // `ath` limits the proof to requests with this token: a renewal needs a proof without `ath`.
     ath: use && toBase64url(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
-  const signed = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
-  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signed));
-  return `${signed}.${toBase64url(textOf(signature))}`;
+  const signingInput = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
+  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signingInput));
+  return `${signingInput}.${toBase64url(textOf(signature))}`;
 };
 
 if (origins) {

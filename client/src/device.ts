@@ -65,8 +65,8 @@ export const device = (base: string) => {
       port1.onmessage = ({ data }) => resolve(data === false ? undefined : (data ?? null));
     });
     target.postMessage(request, new URL(base).origin, [port2]);
-    const late = sleep(request.again ? LOAD_TIMEOUT : ANSWER_TIMEOUT);
-    return (await Promise.race([answer, late]).finally(() => port1.close())) as Proof;
+    const timeout = sleep(request.again ? LOAD_TIMEOUT : ANSWER_TIMEOUT);
+    return (await Promise.race([answer, timeout]).finally(() => port1.close())) as Proof;
   };
 
   return {

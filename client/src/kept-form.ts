@@ -52,12 +52,12 @@ export const keptForm = async (request: Request, { base, action, to, byScript }:
   const language = /^de\b/i.test(request.headers.get('Accept-Language') ?? '') ? 'de' : 'en';
   const { title, kept, lost, logIn, send } = TEXTS[language];
   const fields = await fieldsOf(request);
-  const hidden = fields?.map(
+  const hiddenInputs = fields?.map(
     ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   );
   const form =
-    hidden &&
-    `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join('\n')}\n<button>${send}</button></form>`;
+    hiddenInputs &&
+    `<form method="post" action="${escapeHtml(action)}" data-again>\n${hiddenInputs.join('\n')}\n<button>${send}</button></form>`;
   const { origin } = new URL(base);
   return {
     html: `<!doctype html>

@@ -63,8 +63,8 @@ export const service = (options: AuthClientOptions) => {
   const sendProven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
     let mayProve = true;
     for (let expired = 0; ; ) {
-      const asked = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
-      const proof = mayProve && (await proofFor(asked));
+      const proofRequest = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
+      const proof = mayProve && (await proofFor(proofRequest));
       const sent = send(request('POST', path, proof ? { ...body, proof, bindingCode } : body));
       const { response, code, context } = await inTime(
         path,

@@ -14,7 +14,7 @@ export type News = {
  * What tabs know of each other: a generation, which each log-in, renewal and log-out raises. It is stored as the hint whether there may be a session:
  * negative if there is none. The client is correct without all this, since storage may be blocked, and messages may be lost.
  */
-export const tabs = (base: string, hear: (news: News) => void) => {
+export const tabs = (base: string, onNews: (news: News) => void) => {
   const host = browser();
   const name = `tandem:${base}`;
   let channel: BroadcastChannel | undefined;
@@ -38,7 +38,7 @@ export const tabs = (base: string, hear: (news: News) => void) => {
   const onMessage = ({ data }: { readonly data: News & { readonly own: number } }): void => {
     // Of two messages of one generation, the log-out counts.
     if (!(data.own >= own + (data.value ? 1 : 0))) return;
-    hear(data);
+    onNews(data);
     own = data.own;
   };
 

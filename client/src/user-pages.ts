@@ -71,12 +71,12 @@ const sendCredential = (form: HTMLFormElement, credential: object): Promise<void
   return send(form);
 };
 
-let waiting = new AbortController();
+let attempt = new AbortController();
 const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   const { options, creates } = form.dataset;
-  waiting.abort();
-  waiting = new AbortController();
-  const { signal } = waiting;
+  attempt.abort();
+  attempt = new AbortController();
+  const { signal } = attempt;
   const credential = creates
     ? await create(JSON.parse(creates) as PasskeyCreationOptions, signal)
     : await get(options ? (JSON.parse(options) as PasskeyRequestOptions) : await requestOptions(), signal);
@@ -99,20 +99,20 @@ const showNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: un
 /** Lets the browser offer passkeys in the field of the account name. */
 const autofill = async (form: HTMLFormElement): Promise<void> => {
   if (!(await canAutofill())) return;
-  await sendCredential(form, await awaitPasskey(requestOptions, await requestOptions(), waiting.signal));
+  await sendCredential(form, await awaitPasskey(requestOptions, await requestOptions(), attempt.signal));
 };
 
 /** Makes a passkey without asking, in a browser that allows that after it has filled in the password. */
 const createSilently = async (form: HTMLFormElement): Promise<void> => {
   if (!(await can('conditionalCreate'))) return;
-  const credential = await create(JSON.parse(form.dataset.creates ?? ''), waiting.signal, 'conditional');
+  const credential = await create(JSON.parse(form.dataset.creates ?? ''), attempt.signal, 'conditional');
   hiddenField(form, 'mediation', 'conditional');
   await sendCredential(form, credential);
 };
 
-/** Lets the form lead to the page that offers a passkey, if the device can make one. @param way the path of that page. */
-const offerPasskey = async (form: HTMLFormElement, way: string): Promise<void> => {
-  if (await canMake()) hiddenField(form, 'to', way);
+/** Lets the form lead to the page that offers a passkey, if the device can make one. @param pagePath the path of that page */
+const offerPasskey = async (form: HTMLFormElement, pagePath: string): Promise<void> => {
+  if (await canMake()) hiddenField(form, 'to', pagePath);
 };
 
 for (const form of allOf<HTMLFormElement>('form')) {

@@ -50,9 +50,9 @@ export const compose = (config: Config, logger: Logger, overrides: ServiceOverri
 
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
-  const built = { version: VERSION, revision: REVISION };
+  const buildInfo = { version: VERSION, revision: REVISION };
   // Loaded only if metrics are on, since their library is slow to load.
-  const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
+  const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(buildInfo);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const [mailWakeUp, webhookWakeUp] = [createWakeUpSignal(), createWakeUpSignal()];

@@ -91,16 +91,16 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const started = await beginAttempts();
-    if (started > 0 && inProgress.size < concurrency) continue;
-    if (started === 0) await onIdle?.();
+    const startedCount = await beginAttempts();
+    if (startedCount > 0 && inProgress.size < concurrency) continue;
+    if (startedCount === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
-  const ended = Promise.all(inProgress);
-  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+  const allAttempts = Promise.all(inProgress);
+  await Promise.race([allAttempts, pause(grace, undefined, { ref: false })]);
   if (inProgress.size === 0) return;
   abortAttempts();
-  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+  await Promise.race([allAttempts, pause(grace, undefined, { ref: false })]);
 };
 
 /** The least milliseconds between two counts. A count reads up to a thousand rows, and each event may cause one. */

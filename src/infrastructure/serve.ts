@@ -127,9 +127,9 @@ export const purge = async (
     let count = 0;
     while (!signal.aborted) {
       try {
-        const done = await batch(BATCH_SIZE);
-        count += done;
-        if (done >= BATCH_SIZE) continue;
+        const rowCount = await batch(BATCH_SIZE);
+        count += rowCount;
+        if (rowCount >= BATCH_SIZE) continue;
         onDone(round);
       } catch (error) {
         logger.warn({ err: error, rows: round }, 'rows could not be purged');

@@ -68,14 +68,14 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
 const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
-  let reading: Promise<Templates<Texts>> | undefined;
+  let builtInTemplates: Promise<Templates<Texts>> | undefined;
   /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    reading ??= merge<Texts>(kind).catch((error: unknown) => {
-      reading = undefined;
+    builtInTemplates ??= merge<Texts>(kind).catch((error: unknown) => {
+      builtInTemplates = undefined;
       throw error;
     });
-    return reading;
+    return builtInTemplates;
   };
   /** @param own the directory of an operator's files. @returns the templates, and a line for each problem */
   const examine = async (own: string | null) => {
@@ -135,9 +135,13 @@ export const openTemplates = async (config: TemplateConfig) => {
 
 /** Writes files to a directory. @throws Error if one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
-  const made = await mkdir(directory, { recursive: true });
+  const firstCreated = await mkdir(directory, { recursive: true });
   // New directories are readable for everybody, since the files are no secrets and the service may run as another user. Other directories keep their mode.
-  for (let each = resolve(directory); made !== undefined && each.length >= made.length; each = dirname(each))
+  for (
+    let each = resolve(directory);
+    firstCreated !== undefined && each.length >= firstCreated.length;
+    each = dirname(each)
+  )
     await chmod(each, 0o755);
   for (const [name, text] of files) {
     await writeFile(join(directory, name), text, { flag: 'wx' });

@@ -33,23 +33,23 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
 
 /** Kills workers that hang. @returns the last metrics of each worker, also of one that hangs: without them, the sums of counters would decrease */
 const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWorker[]) => {
-  const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
+  const watchedWorkers = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
-    watched.set(worker, { unanswered: unanswered + 1, metrics });
+    watchedWorkers.set(worker, { unanswered: unanswered + 1, metrics });
     if (unanswered < MAX_UNANSWERED) worker.send(PING, ignore);
     else worker.process.kill('SIGKILL');
     const silent = unanswered * PING_INTERVAL;
     if (unanswered > 1) logger.warn({ worker: worker.process.pid, silent }, 'a worker does not answer');
   };
-  cluster.on('listening', (worker) => ping(worker, watched.get(worker)));
-  cluster.on('exit', (worker) => watched.delete(worker));
+  cluster.on('listening', (worker) => ping(worker, watchedWorkers.get(worker)));
+  cluster.on('exit', (worker) => watchedWorkers.delete(worker));
   cluster.on('message', (worker, answer: Answer | null) => {
-    const known = watched.get(worker);
-    if (known !== undefined) watched.set(worker, { unanswered: 0, metrics: answer?.metrics ?? known.metrics });
+    const known = watchedWorkers.get(worker);
+    if (known !== undefined) watchedWorkers.set(worker, { unanswered: 0, metrics: answer?.metrics ?? known.metrics });
   });
-  const timer = setInterval(() => watched.forEach((known, worker) => void ping(worker, known)), PING_INTERVAL);
+  const timer = setInterval(() => watchedWorkers.forEach((known, worker) => void ping(worker, known)), PING_INTERVAL);
   opened.add(() => clearInterval(timer));
-  return () => [...watched.values()].map(({ metrics }) => metrics);
+  return () => [...watchedWorkers.values()].map(({ metrics }) => metrics);
 };
 
 /** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE` at each end, unless the worker has lived for `HEALTHY_AFTER`. */
@@ -122,16 +122,16 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Opene
 
 /** Replaces a worker whenever it ends, until `signal` is aborted. @returns how the last worker has ended */
 const keepRunning = async (first: Worker, firstEnd: Promise<WorkerEnd>, logger: Logger, signal: AbortSignal) => {
-  let [worker, ended] = [first, firstEnd];
+  let [worker, workerEnd] = [first, firstEnd];
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LAST_PAUSE)) {
     const startedAt = monotonicTime();
-    const end = await ended;
+    const end = await workerEnd;
     if (signal.aborted) return end;
     if (monotonicTime() - startedAt > HEALTHY_AFTER) delay = FIRST_PAUSE;
     logger.error({ worker: worker.process.pid, ...end, delay }, 'a worker has ended, and is replaced');
     await pause(delay, undefined, { signal }).catch(ignore);
     if (signal.aborted) return end;
     worker = fork();
-    ended = endOf(worker);
+    workerEnd = endOf(worker);
   }
 };

@@ -84,7 +84,7 @@ const parseOptions = (args: readonly string[], declared: Options = {}) => {
   }
 };
 
-export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 

@@ -29,10 +29,10 @@ const generateKeys = (): Output[] => {
   const [files, lines]: [Output[], string[]] = [[], []];
   for (const kind of ['access', 'refresh'] as const) {
     const pair = newPair();
-    const [secret, shared] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
+    const [privateText, publicText] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
     const { privateKey, publicKeys } = KEY_VARIABLES[kind];
-    files.push({ name: `${kind}-private.pem`, text: secret }, { name: `${kind}-public.pem`, text: shared });
-    lines.push(`${envLine(privateKey, secret)}\n`, `${envLine(publicKeys, shared)}\n`);
+    files.push({ name: `${kind}-private.pem`, text: privateText }, { name: `${kind}-public.pem`, text: publicText });
+    lines.push(`${envLine(privateKey, privateText)}\n`, `${envLine(publicKeys, publicText)}\n`);
   }
   return [...files, { name: 'keys.env', text: lines.join('') }];
 };

@@ -30,12 +30,12 @@ Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid argu
 const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
 export const users = (overrides: StorageOverrides = {}): Command => {
-  const opening = withAccounts(overrides);
+  const runWithAccounts = withAccounts(overrides);
   const withUser = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
     const name = accountIn(given);
-    return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
+    return runWithAccounts(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const { 'end-all-sessions': _, ...acts } = commandActions(opening);
+  const { 'end-all-sessions': _, ...acts } = commandActions(runWithAccounts);
   return {
     actions: {
       find: action({
@@ -86,10 +86,13 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           });
         },
       }),
-      import: importAction(opening, overrides),
+      import: importAction(runWithAccounts, overrides),
       ...acts,
-      'end-sessions': endSessions(actionOf(opening, ACTS['end-sessions']), actionOf(opening, ACTS['end-all-sessions'])),
-      ...listActions(opening),
+      'end-sessions': endSessions(
+        actionOf(runWithAccounts, ACTS['end-sessions']),
+        actionOf(runWithAccounts, ACTS['end-all-sessions']),
+      ),
+      ...listActions(runWithAccounts),
     },
     notes: NOTES,
   };

@@ -14,12 +14,12 @@ import { loadOrCreateHookKey } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { type Accounts, withAccounts } from './users/open-accounts.ts';
 
-const opening = withAccounts();
+const runWithAccounts = withAccounts();
 
 type Work = (webhook: Webhook, accounts: Accounts, config: Config) => Promise<Answer>;
 
 const withWebhook = (env: Env, given: string | undefined, work: Work) =>
-  opening(env, async (accounts, config) => {
+  runWithAccounts(env, async (accounts, config) => {
     const found = (await listWebhooks(accounts.records)).find(({ id }) => id === given?.toUpperCase());
     if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
     return work(found, accounts, config);
@@ -69,7 +69,7 @@ const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise
 };
 
 const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
-  opening(env, async ({ records, ids, clock }, config) => {
+  runWithAccounts(env, async ({ records, ids, clock }, config) => {
     const types = typesIn(options.types);
     const url = await urlIn(given, config);
     if ((await listWebhooks(records)).length >= MAX_WEBHOOKS)
@@ -120,7 +120,7 @@ export const webhooks: Command = {
       options: { json: true },
       does: 'the webhooks, with their public keys',
       run: ({ env }) =>
-        opening(env, async (accounts) => {
+        runWithAccounts(env, async (accounts) => {
           const all = (await listWebhooks(accounts.records)).map((webhook) => answerOf(webhook));
           return { text: all.map(({ text }) => text).join(''), json: { webhooks: all.map(({ json }) => json) } };
         }),

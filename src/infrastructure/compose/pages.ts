@@ -31,8 +31,8 @@ type Options = {
 
 /** The language of the parameter `locale`, or else the best one for the browser, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
-  const asked = readQuery(ctx.url)?.locale;
-  const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
+  const requestedLocale = readQuery(ctx.url)?.locale;
+  const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);
   const localeTexts = texts.get(locale) ?? texts.get('en');
   if (localeTexts === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: localeTexts };

@@ -24,10 +24,10 @@ export const keptIdentities = (deps: Service, config: Config): DeviceAccess['lin
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
   return async (ctx, session) => {
-    const kept = starts.pop(ctx, KEPT_IDENTITY_STATE);
+    const values = starts.pop(ctx, KEPT_IDENTITY_STATE);
     // A failure is only reported, since the user is logged in already.
-    if (kept.length > 0)
-      await link(kept, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+    if (values.length > 0)
+      await link(values, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
 };
 

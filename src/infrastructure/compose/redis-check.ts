@@ -24,10 +24,10 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
   const ping = async (): Promise<void> => {
     await pingRedis(redis);
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
-    if (evicting === undefined) return eviction.succeeded();
+    const found = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((each) => each !== null);
+    if (found === undefined) return eviction.succeeded();
     const error = new LoggableError('keys are evicted when the memory is full');
-    eviction.failed(error, evicting);
+    eviction.failed(error, found);
     throw error;
   };
   return {
@@ -47,8 +47,8 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
   const { countRequest, replace } = redisCounts(redis);
   try {
     await countRequest(key, PROBE_TTL_MS);
-    const counted = await replace(key, '', 'probed', PROBE_TTL_MS);
-    await replace(key, counted?.text ?? '', 'probed', PROBE_TTL_MS);
+    const reply = await replace(key, '', 'probed', PROBE_TTL_MS);
+    await replace(key, reply?.text ?? '', 'probed', PROBE_TTL_MS);
     await replace(key, 'probed', '', PROBE_TTL_MS);
   } catch (error) {
     throw isRefusal(error) ? new LoggableError(NOT_PERMITTED) : error;

@@ -197,8 +197,8 @@ export const operatorRules = formatOf<readonly OperatorRule[]>(
   'attributes and their values, separated by commas: roles:operator, or roles:support=users:read for those who may only look',
   (text) => {
     const rules = itemsOf(text).flatMap((item): OperatorRule[] => {
-      const [, attribute, value, only] = /^([A-Za-z][\w-]{0,63}):([\w.-]{1,64})(=users:read)?$/.exec(item) ?? [];
-      const scopes = only === undefined ? SCOPES : (['users:read'] as const);
+      const [, attribute, value, readOnly] = /^([A-Za-z][\w-]{0,63}):([\w.-]{1,64})(=users:read)?$/.exec(item) ?? [];
+      const scopes = readOnly === undefined ? SCOPES : (['users:read'] as const);
       return attribute === undefined || value === undefined ? [] : [{ attribute, value, scopes }];
     });
     return rules.length === itemsOf(text).length ? rules : undefined;

@@ -62,7 +62,7 @@ const variableOf = (provider: string, member: Member): string =>
 /** The providers of OIDC_PROVIDERS, and a line for each variable `OIDC_…` that is invalid, missing or unknown: an unknown one may be misspelt. */
 export const readProviders = (env: Env, names: readonly string[], isProduction: boolean) => {
   const problems: string[] = [];
-  const known = new Set(['OIDC_PROVIDERS']);
+  const knownNames = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
     const preset: Preset = PRESETS.get(name) ?? {};
     const { members = OPEN_ID_MEMBERS, protocol = 'openid', formPost = false } = preset;
@@ -70,7 +70,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);
       const { expected, parse } = FORMATS[member];
-      known.add(variable).add(`${variable}_FILE`);
+      knownNames.add(variable).add(`${variable}_FILE`);
       const text = env[variable];
       const isRequired = REQUIRED.includes(member) || (member === 'ISSUER' && preset.issuer === undefined);
       if (!text && isRequired) problems.push(`${variable}: required by OIDC_PROVIDERS`);
@@ -93,7 +93,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     };
   });
   const isUnknown = (name: string) =>
-    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !known.has(name);
+    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !knownNames.has(name);
   for (const name of Object.keys(env).filter((each) => env[each] && isUnknown(each)))
     problems.push(`${name}: is no variable of a provider in OIDC_PROVIDERS`);
   return { providers, problems };

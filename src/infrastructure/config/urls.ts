@@ -45,8 +45,8 @@ export const supportUrl = formatOf(
 );
 
 /** A URL with `https:`, or on this machine also `http:`. `*` is refused, since the host of a logo becomes part of a Content-Security-Policy. */
-const safeUrl = (what: string) =>
-  formatOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
+const safeUrl = (noun: string) =>
+  formatOf(`an https URL of ${noun}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });

@@ -39,25 +39,25 @@ const MANIFEST = 'tandem_backup';
  * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
-  const place = resolve(file);
-  if (existsSync(place)) throw fileExistsError(place);
+  const target = resolve(file);
+  if (existsSync(target)) throw fileExistsError(target);
   assertHasDatabase(path);
   const takenAt = new Date(systemClock.now()).toISOString();
-  const draft = await mkdtemp(`${place}.part-`);
+  const draft = await mkdtemp(`${target}.part-`);
   try {
-    const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
+    const [copy, archive] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
     // This statement copies a snapshot without blocking writers. `backup()` of `node:sqlite` would start again whenever another process has written.
     withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
     addManifest(copy, { takenAt, madeBy: VERSION, keys });
-    await pack(copy, packed);
-    const { size: bytes } = await stat(packed);
-    await link(packed, place);
-    return { file: place, bytes, takenAt, rows, keys: [...keys.keys()] };
+    await pack(copy, archive);
+    const { size: bytes } = await stat(archive);
+    await link(archive, target);
+    return { file: target, bytes, takenAt, rows, keys: [...keys.keys()] };
   } catch (error) {
-    throw existsSync(place) ? fileExistsError(place) : error;
+    throw existsSync(target) ? fileExistsError(target) : error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

@@ -105,22 +105,22 @@ export const copyRows = async (run: CopyRun): Promise<{ readonly rows: RowCounts
 
 /** Counts the rows of each table, and the rows that `copyRows` would copy. */
 export const examineRows = async (databases: Databases) => {
-  const compared = await compareAll(databases);
-  const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
-  return { rows: countsOf(compared), missing };
+  const comparisons = await compareAll(databases);
+  const missing = Object.values(comparisons).reduce((sum, { rows, present }) => sum + rows - present, 0);
+  return { rows: countsOf(comparisons), missing };
 };
 
 type Comparisons = Readonly<Record<TableName, Comparison>>;
 
 const compareAll = async (databases: Databases): Promise<Comparisons> => {
-  const compared: [TableName, Comparison][] = [];
+  const comparisons: [TableName, Comparison][] = [];
   for (const table of TABLE_NAMES)
-    compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  return Object.fromEntries(compared) as Comparisons;
+    comparisons.push([table, await withTableName(table, () => compareRows(table, databases))]);
+  return Object.fromEntries(comparisons) as Comparisons;
 };
 
-const countsOf = (compared: Comparisons): RowCounts =>
-  Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
+const countsOf = (comparisons: Comparisons): RowCounts =>
+  Object.fromEntries(Object.entries(comparisons).map(([table, { rows }]) => [table, rows]));
 
 const sourceChangedError = (): Error =>
   new Error(
@@ -155,8 +155,8 @@ const withTableName = async <Result>(table: TableName, work: () => Promise<Resul
     return await work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const what = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
-    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${RETRY_ADVICE}`);
+    const cause = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
+    throw new Error(`${TABLES[table].name} could not be copied: ${cause}${error.reason}. ${RETRY_ADVICE}`);
   }
 };
 

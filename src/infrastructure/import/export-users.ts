@@ -16,10 +16,9 @@ import type { LineInput } from './line.ts';
 export async function* exportedUsers(records: Records, secrets: FactorSecrets | null) {
   for await (const user of rowsOf(records, 'users')) {
     const apps = (await factorsOf(records, user.id)).filter(isConfirmed);
-    const opened = apps.map(({ secret }) => secrets?.decrypt(secret, user.id) ?? null);
-    const found = opened.filter((secret) => secret !== null);
-    const line = lineOf(user, await identitiesOf(records, user.id), found);
-    yield { line, lacksFactor: found.length < opened.length };
+    const appSecrets = apps.flatMap(({ secret }) => secrets?.decrypt(secret, user.id) ?? []);
+    const line = lineOf(user, await identitiesOf(records, user.id), appSecrets);
+    yield { line, lacksFactor: appSecrets.length < apps.length };
   }
 }
 

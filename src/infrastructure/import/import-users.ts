@@ -118,21 +118,21 @@ const transactionStore = (deps: Deps): Store => {
   return async (arrivals) => {
     const storedAtOnce = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
     if (storedAtOnce !== null) return storedAtOnce;
-    const alone: Stored[] = [];
+    const results: Stored[] = [];
     for (const arrival of arrivals) {
       const presence = await presenceOf(deps, deps, arrival);
-      const stored = presence ?? (await unlessTaken([arrival]))?.[0];
-      alone.push(stored ?? { problem: 'its address, username or identity was taken meanwhile' });
+      const result = presence ?? (await unlessTaken([arrival]))?.[0];
+      results.push(result ?? { problem: 'its address, username or identity was taken meanwhile' });
     }
-    return alone;
+    return results;
   };
 };
 
 /** For a dry run: only remembers the names, addresses and identities that earlier lines would have taken. */
 const dryRunStore = (deps: Deps): Store => {
-  const taken = new Set<string>();
+  const takenNames = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
-  const takenAs = async (name: string) => (taken.has(name) ? {} : null);
+  const takenAs = async (name: string) => (takenNames.has(name) ? {} : null);
   const stores: UserLookup = {
     records: deps.records,
     identityOf: (identity) => takenAs(nameOf(identity)),
@@ -151,7 +151,7 @@ const dryRunStore = (deps: Deps): Store => {
       stored.push(presence ?? { username });
       if (presence !== null) continue;
       usersById.set(id, { email });
-      for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) taken.add(name);
+      for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) takenNames.add(name);
     }
     return stored;
   };

@@ -38,8 +38,8 @@ export async function* jsonLinesOf(file: string): AsyncGenerator<Json> {
   let line = 0;
   for await (const bytes of linesOf(file)) {
     line += 1;
-    const read = bytes === null ? { problem: `is longer than ${LINE_MAX_BYTES} bytes` } : parseJson(bytes);
-    if (read !== null) yield { file, line, ...read };
+    const parsed = bytes === null ? { problem: `is longer than ${LINE_MAX_BYTES} bytes` } : parseJson(bytes);
+    if (parsed !== null) yield { file, line, ...parsed };
   }
 }
 
@@ -71,6 +71,6 @@ async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
 /** The source without `--from`: lines in the format of ./line.ts. */
 export const ownLines: Source = async function* ({ files }) {
   for (const file of files)
-    for await (const read of jsonLinesOf(file))
-      yield 'problem' in read ? read : { file, line: read.line, user: read.value };
+    for await (const entry of jsonLinesOf(file))
+      yield 'problem' in entry ? entry : { file, line: entry.line, user: entry.value };
 };

@@ -46,10 +46,10 @@ export type Check = {
   readonly reads: readonly VariableName[];
 };
 
-export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
+export type CheckReport = { readonly title: string; readonly findings: readonly Finding[] };
 
 /** Runs all checks at the same time. A check that fails or hangs becomes a finding. */
-export const examine = (checks: readonly Check[], setUp: SetUp): Promise<Examined[]> =>
+export const examine = (checks: readonly Check[], setUp: SetUp): Promise<CheckReport[]> =>
   Promise.all(checks.map(async (check) => ({ title: check.title, findings: [await findingsOf(check, setUp)].flat() })));
 
 const findingsOf = async ({ name, reads, run }: Check, setUp: SetUp): Promise<Findings> => {

@@ -149,12 +149,12 @@ const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' 
     const stats = await stat(real);
     // Windows has no modes of files.
     if (process.geteuid === undefined) return 'unknown';
-    const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
-    const needed = stats.isDirectory() ? ENTER_BITS : READ_BITS;
-    if ((stats.mode & needed.everybody) !== 0 && way.every((mode) => (mode & ENTER_BITS.everybody) !== 0))
+    const directoryModes = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
+    const bits = stats.isDirectory() ? ENTER_BITS : READ_BITS;
+    if ((stats.mode & bits.everybody) !== 0 && directoryModes.every((mode) => (mode & ENTER_BITS.everybody) !== 0))
       return 'everybody';
-    const groupEnters = way.every((mode) => (mode & (ENTER_BITS.everybody | ENTER_BITS.group)) !== 0);
-    return groupEnters && (stats.mode & needed.group) !== 0 ? 'group' : 'owner';
+    const groupEnters = directoryModes.every((mode) => (mode & (ENTER_BITS.everybody | ENTER_BITS.group)) !== 0);
+    return groupEnters && (stats.mode & bits.group) !== 0 ? 'group' : 'owner';
   } catch (error) {
     const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? null : 'unknown';

@@ -42,10 +42,8 @@ const examineDatabase = async (options: DatabaseOptions, { config, invalidNames 
   try {
     const findings = await findingsOf(opened, config);
     // If the key is invalid, or the tables cannot be read, other findings say so, and webhooks are left out.
-    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY')
-      ? []
-      : await webhookFindings(opened, config).catch(() => []);
-    return [...findings, ...ofWebhooks];
+    if (invalidNames.has('HOOK_PRIVATE_KEY')) return findings;
+    return [...findings, ...(await webhookFindings(opened, config).catch(() => []))];
   } finally {
     await opened.close();
   }
@@ -142,8 +140,8 @@ const NOTICEABLE_MS = 1_000;
 export const clockFinding = (before: number, other: number, after: number): Finding => {
   const id = 'database.clock';
   const ahead = other - (before + after) / 2;
-  const certain = Math.abs(ahead) - (after - before) / 2;
-  if (certain <= NOTICEABLE_MS) return ok(id, 'The clocks of this machine and of the database agree.');
+  const certainDifference = Math.abs(ahead) - (after - before) / 2;
+  if (certainDifference <= NOTICEABLE_MS) return ok(id, 'The clocks of this machine and of the database agree.');
   const difference = `${(Math.abs(ahead) / 1_000).toFixed(1)} s ${ahead > 0 ? 'behind' : 'ahead of'}`;
   return warning(
     id,

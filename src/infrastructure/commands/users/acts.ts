@@ -49,14 +49,14 @@ const NO_PAGE =
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const commandActions = (opening: WithAccounts): Readonly<Record<string, Action>> =>
+export const commandActions = (runWithAccounts: WithAccounts): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
-      act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],
+      act.command === undefined ? [] : [[act.command.name, actionOf(runWithAccounts, act)]],
     ),
   );
 
-export const actionOf = (opening: WithAccounts, act: Act): Action => {
+export const actionOf = (runWithAccounts: WithAccounts, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
   const members = memberNames(act.body);
   const args = [...memberNames(act.params), ...members].filter((name) => isArg(act, name));
@@ -67,12 +67,12 @@ export const actionOf = (opening: WithAccounts, act: Act): Action => {
     does: helpOf(act),
     run: async ({ args: texts, options, env, terminal }) => {
       const account = isOfUser ? accountIn(texts[0] ?? '') : null;
-      const byPosition = Object.fromEntries(args.map((name, at) => [name, texts[isOfUser ? at + 1 : at]]));
-      const body = bodyIn(act, byPosition, options);
+      const argumentValues = Object.fromEntries(args.map((name, at) => [name, texts[isOfUser ? at + 1 : at]]));
+      const body = bodyIn(act, argumentValues, options);
       const origin = operatorIn(options.as as string | undefined);
-      return opening(env, async (accounts) => {
+      return runWithAccounts(env, async (accounts) => {
         const user = account === null ? null : await findUser(accounts, account);
-        return perform({ act, accounts, user, byPosition, body, origin }, options, terminal);
+        return perform({ act, accounts, user, argumentValues, body, origin }, options, terminal);
       });
     },
   });
@@ -87,10 +87,10 @@ const isArg = ({ body }: Act, name: string): boolean => {
 };
 
 /** The body of the request that the arguments and options stand for. @throws CommandError with the problems that the schema of the route finds */
-const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
+const bodyIn = (act: Act, argumentValues: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
   const members = memberNames(act.body).map((name) => {
-    const value = byPosition[name] ?? options[OPTIONS[name]?.[0] ?? ''];
+    const value = argumentValues[name] ?? options[OPTIONS[name]?.[0] ?? ''];
     return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
@@ -109,7 +109,7 @@ type Operation = {
   readonly act: Act;
   readonly accounts: Accounts;
   readonly user: User | null;
-  readonly byPosition: Readonly<Record<string, string | undefined>>;
+  readonly argumentValues: Readonly<Record<string, string | undefined>>;
   readonly body: Members | undefined;
   readonly origin: Origin;
 };
@@ -120,7 +120,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   const { params, body } = await inputOf(operation);
   const about = {
     ...{ command: act.command?.name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
-    ...Object.fromEntries(Object.keys(operation.byPosition).map((name) => [name, { ...body, ...params }[name]])),
+    ...Object.fromEntries(Object.keys(operation.argumentValues).map((name) => [name, { ...body, ...params }[name]])),
   };
   const intent = intentOf(operation);
   const input = { ...params, body, query: undefined };
@@ -142,17 +142,17 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
 };
 
 /** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
-const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
+const inputOf = async ({ act, accounts, user, argumentValues, body: given }: Operation) => {
   const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
   assertAvailable(accounts, act, body);
-  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, byPosition.identityId)) };
+  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, argumentValues.identityId)) };
   return { params, body };
 };
 
-const intentOf = ({ act, user, byPosition, body }: Operation): string => {
+const intentOf = ({ act, user, argumentValues, body }: Operation): string => {
   const subjects = [
     ...(user === null ? [] : [nameOf(user)]),
-    ...Object.values(byPosition).map((text = '') => printable(text)),
+    ...Object.values(argumentValues).map((text = '') => printable(text)),
     ...Object.entries(OPTIONS).flatMap(([member, [option]]) => (body?.[member] === true ? [`--${option}`] : [])),
   ];
   return subjects.length === 0 ? act.summary : `${act.summary}: ${subjects.join(', ')}`;
@@ -187,8 +187,8 @@ const COUNTED_BY_INSTANCES =
 /** Finds the identity that the argument IDENTITY names. @param text the id of the identity, or the name of its provider */
 const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
   if (text === undefined) return {};
-  const linked = await identitiesOf(records, userId);
-  const [identity, ...others] = linked.filter(({ id, provider }) => id === text || provider === text);
+  const identities = await identitiesOf(records, userId);
+  const [identity, ...others] = identities.filter(({ id, provider }) => id === text || provider === text);
   if (identity === undefined || others.length > 0)
     throw new CommandError('not-found', 'IDENTITY names none, or several: `show --json` has their ids.');
   return { identityId: identity.id };

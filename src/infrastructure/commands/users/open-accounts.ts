@@ -27,7 +27,7 @@ const attemptsOf = (
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
   if (config.redisUrl === null) return null;
-  let counting: Promise<LoginAttempts> | undefined;
+  let loginAttempts: Promise<LoginAttempts> | undefined;
   const open = async () => {
     // Loaded here, since few commands need the limits.
     const { openLimits } = await import('../../compose/limits.ts');
@@ -37,8 +37,8 @@ const attemptsOf = (
   };
   return {
     async forget(key) {
-      counting ??= open();
-      await (await counting).forget?.(key);
+      loginAttempts ??= open();
+      await (await loginAttempts).forget?.(key);
     },
   };
 };
@@ -62,10 +62,10 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
     // Only the service and `npx tandem migrate` change the schema.
-    const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
+    const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
     const own = given === undefined ? {} : { storage: given };
-    const stored = await openStorage(withoutChanges, log.logger, listeners, own);
+    const stored = await openStorage(configWithoutMigration, log.logger, listeners, own);
     opened.add(stored.close);
     const clock = overrides.clock ?? stored.clock;
     const { mailer = mail } = overrides;

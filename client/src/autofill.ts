@@ -25,10 +25,7 @@ export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signa
   }
 };
 
-/**
- * Resolves to new options when the present ones are older than their time-out and the page is visible. The service accepts the challenge for longer than
- * the time-out, so it has not expired then.
- */
+/** Resolves to new options when the page is visible after the time-out of the present ones, whose challenge the service accepts for longer. */
 const nextOptions = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
   const start = Date.now();
   for (;;) {

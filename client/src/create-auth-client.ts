@@ -49,10 +49,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       if (token && token.user.id === user?.id) await http.authorize(copy, token, again);
       return transport(copy);
     };
-    /**
-     * @param asked the step-ups for which the user was asked because of this request.
-     * @param again `true` after a refused proof, `false` after a refused token.
-     */
+    /** @param asked the step-ups that this request has asked for. @param again `true` after a refused proof, `false` after a refused token */
     const attempt = async (asked: readonly Api.StepUpReason[], again?: boolean): Promise<Response> => {
       const first = again === undefined ? await freshToken() : current();
       // A body can be read only once, so each attempt sends a copy.

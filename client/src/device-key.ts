@@ -83,10 +83,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
 const toBase64url = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
-/**
- * @returns a proof for the request; `undefined` if there is no key, or such a request gets no proof
- * @throws if there may be a key that cannot be read now
- */
+/** @returns a proof; `undefined` if there is no key, or the request gets no proof. @throws if there may be a key that cannot be read now */
 export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
   const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
   if (!mayProve) return undefined;

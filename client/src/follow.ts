@@ -1,9 +1,6 @@
 import type { AuthClient } from './types.ts';
 
-/**
- * Calls `onChange` whenever `auth.user` may have changed. It also waits for `auth.ready`, since `auth.onChange` does not report at the start that nobody is logged in.
- * @returns a function that removes the listener
- */
+/** Calls `onChange` whenever `auth.user` may have changed; after `ready` as well, since `auth.onChange` does not report that there is no session. */
 export const follow = (auth: AuthClient, onChange: () => void): (() => void) => {
   auth.ready.then(onChange, onChange);
   return auth.onChange(onChange);

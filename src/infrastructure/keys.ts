@@ -68,10 +68,7 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
 
 type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
-/**
- * The keys that encrypt the secrets of factors: those in the environment, or outside production one in `dataDir`, which is created if it is missing.
- * @throws Error as `loadOrCreateKeys`
- */
+/** FACTOR_KEYS; without them, outside production, a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
 export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
   factorKeys === null && nodeEnv !== 'production'
     ? ([await loadOrCreate(dataDir, KEY_FILES.factors)] as const)
@@ -79,10 +76,7 @@ export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKey
 
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
-/**
- * The key that signs requests of hooks: HOOK_PRIVATE_KEY, or, in production too, the key in `dataDir`, which is created if it is missing.
- * @throws Error as `loadOrCreateKeys`
- */
+/** HOOK_PRIVATE_KEY; without it, in production too, a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
   hookPrivateKey ?? (await loadOrCreate(dataDir, KEY_FILES.hooks));
 

@@ -11,11 +11,7 @@ export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
 
-/**
- * Restricts a directory in `dataDir` to its owner, and `dataDir` as `restrictOwnDirectory` does. Directories of another user, such as a mounted volume, and
- * symbolic links are not changed.
- * @throws Error if everybody can still access the directory
- */
+/** Restricts a directory in `dataDir` to its owner, unless another user owns it. @throws Error if everybody can still access the directory */
 export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;

@@ -112,8 +112,7 @@ const PAUSE_MS = 250;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Runs the rounds of `TASKS` every minute until `signal` is aborted. No round waits for another one. A purge that has deleted rows writes one line to the
- * log.
+ * Runs the rounds of `TASKS` every minute, each independently, until `signal` is aborted. A purge that has deleted rows writes one line to the log.
  * @param onDone called when a round has dealt with all rows that were due
  */
 export const purge = async (

@@ -89,8 +89,8 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers, which share the port. The first one has to listen before the others start: it brings the database up to date, and if it cannot
- * start, the reason is reported once.
+ * Starts the workers, which share the port. The first one brings the database up to date. The others start when it listens, so that a failure is reported
+ * once.
  * @throws CommandError if a worker cannot start; the worker has written the reason to standard error
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {

@@ -98,10 +98,7 @@ export const withTimes = (name: string, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withTimes(member, each)]));
 };
 
-/**
- * Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output.
- * @returns the exit status
- */
+/** Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output. */
 export const runAction = async (
   name: string,
   command: Command,

@@ -87,10 +87,7 @@ const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promi
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/**
- * Runs a command, and ends the process with its exit status, since a connection to a server that hangs could keep the process alive.
- * @param env the environment of the process, to which the variables of `.env` are added
- */
+/** Runs a command, and ends the process, which a connection to a server that hangs could keep alive. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);

@@ -24,10 +24,7 @@ const REDIS_LINES = {
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
 
-/**
- * Opens the counts for rate limits and log-in attempts: in Redis for all instances, or in this process, without Redis and while Redis is unavailable.
- * @param shared counts that replace Redis
- */
+/** Opens the counts for rate limits and log-in attempts: in Redis (or `shared`) for all instances, or in this process while there is no Redis. */
 export const openLimits = async (
   config: Config,
   logger: Logger,

@@ -151,10 +151,7 @@ const LOOK_UP = {
   available: 'passwords are looked up among leaked ones again',
 };
 
-/**
- * The list of leaked passwords. If a look-up fails, the password counts as not leaked, and metrics and the log show the failure.
- * @throws Error if the file is not a list of leaked passwords
- */
+/** After a failed look-up, a password counts as not leaked. @throws Error if the file is not a list of leaked passwords */
 const openLeakedPasswords = async (
   { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
   logger: Logger,

@@ -91,10 +91,7 @@ const OUTAGE_LINES = {
   available: 'spans can be sent again',
 };
 
-/**
- * Records spans if a collector is configured, and loads OpenTelemetry only then.
- * @returns a function that stops recording, and sends the waiting spans within three seconds
- */
+/** Loads OpenTelemetry only if a collector is configured. @returns a function that stops recording, and sends the waiting spans within three seconds */
 export const openTracing = async (
   { endpoint, ...settings }: Config['tracing'],
   logger: Logger,

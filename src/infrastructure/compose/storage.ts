@@ -12,10 +12,7 @@ import type { Overrides } from './ports.ts';
 /** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
 const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
-/**
- * Opens the caller's storage, or the storage of DATABASE_URL. Its `sessions` revert rotations whose outcome is unknown (ADR 0003).
- * @throws Error that names the setting at fault, and the reason
- */
+/** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws Error that names the setting at fault */
 export const openStorage = async (
   config: Config,
   logger: Logger,

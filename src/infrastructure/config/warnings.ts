@@ -117,10 +117,7 @@ export const databaseWarnings = (given: Env): Rules =>
         !new URL(url.url).searchParams.has('ssl'),
   });
 
-/**
- * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
- * @param defaultMode PGSSLMODE, which the driver uses if the URL does not configure TLS
- */
+/** Whether an attacker could read the traffic to PostgreSQL, or impersonate it. @param defaultMode PGSSLMODE, for a URL that does not configure TLS */
 const isInsecure = (url: URL, defaultMode: string | undefined): boolean => {
   const parameter = (name: string) => url.searchParams.get(name) ?? undefined;
   const host = parameter('host') ?? hostOf(url);

@@ -48,9 +48,8 @@ export const noTablesError = (subject: string): CommandError =>
 
 /**
  * Refuses a database that a newer version has migrated, since this version would leave out columns that it does not know.
- * @param subject of the message, such as "The backup"
+ * @param subject of the error's message, such as "The backup"
  * @returns the migrations that the database lacks
- * @throws CommandError
  */
 export const assertNotNewer = async ({ examine }: Database, subject: string): Promise<readonly string[]> => {
   const { pending, unknown } = (await examine()).schema;

@@ -15,10 +15,7 @@ import {
   statusOf,
 } from './connection.ts';
 
-/**
- * How many connections a server accepts, by the variables of its address. The connections of the service fit into the memory of a common container (ADR
- * 0017). Further connections are closed at once.
- */
+/** How many connections a server accepts, by the variables of its address (ADR 0017). Further connections are closed at once. */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
 type AddressNames = keyof typeof MAX_CONNECTIONS;
 
@@ -140,10 +137,7 @@ const startListening = (server: NetServer, { host, port }: Address, settings: Ad
     server.listen(port, host, resolve);
   });
 
-/**
- * Checks that an address is free, before slow parts are started: listens on the address, and closes at once.
- * @throws Error that names the settings of the address and the system's reason
- */
+/** Checks that an address is free, before slow parts are started. @throws Error that names the settings of the address and the system's reason */
 export const probePort = async (address: Address, settings: AddressNames = 'HOST and PORT'): Promise<void> => {
   // Connections are destroyed, since `close` waits for open ones.
   const server = createTcpServer((socket) => socket.destroy());

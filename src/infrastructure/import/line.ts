@@ -102,10 +102,7 @@ export type UnhashedArrival = {
 
 type Refused = { readonly problem: string };
 
-/**
- * Reads a user of a source.
- * @param from the name of the source, from which ids are derived, since users of two systems may have the same id
- */
+/** Validates a user of a source. @param from the name of the source, which derived ids depend on, since two systems may have the same id */
 export const readArrival = (user: unknown, from: string): UnhashedArrival | Refused => {
   const line = readLine(user);
   if ('problem' in line) return line;

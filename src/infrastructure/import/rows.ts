@@ -10,11 +10,7 @@ import { jsonLinesOf, type Place } from './source.ts';
 const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
-/**
- * Reads the objects of a JSON document one after the other: those in its list, or if it is an object, those in the lists of its members `tables`. All
- * other content is skipped.
- * @throws FileProblem
- */
+/** Reads the objects of a JSON list one after the other; of a JSON object, those in the lists of its members `tables`. @throws FileProblem */
 export async function* jsonObjects(
   chunks: AsyncIterable<string>,
   tables: readonly string[],
@@ -75,10 +71,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
 };
 
-/**
- * Reads the entries of a CSV file (RFC 4180), with members named by its first line.
- * @throws FileProblem
- */
+/** Reads the entries of a CSV file (RFC 4180), with members named by its first line. @throws FileProblem */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
   const parser = parse({
     ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },

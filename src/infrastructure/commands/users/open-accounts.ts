@@ -47,11 +47,7 @@ export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
-/**
- * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
- * @param overrides replacements for the storage of the configuration, and for ports
- * @throws CommandError, or Error that names the setting at fault
- */
+/** Opens the storage beside running instances. The audit log goes to standard error. @throws CommandError; Error that names the setting at fault */
 const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
   closingOnFailure(async (opened) => {
     const { database, mail } = config;

@@ -226,10 +226,10 @@ for (const input of allOf<HTMLInputElement>('input[type=password]')) {
 }
 
 /** Removes the mark with which another page of the service has led here (`MARK` in the service) from the address. */
-const address = new URL(location.href);
-if (address.searchParams.has('tandem')) {
-  address.searchParams.delete('tandem');
-  history.replaceState(null, '', address);
+const pageUrl = new URL(location.href);
+if (pageUrl.searchParams.has('tandem')) {
+  pageUrl.searchParams.delete('tandem');
+  history.replaceState(null, '', pageUrl);
 }
 
 for (const button of allOf<HTMLButtonElement>('[data-print]')) {

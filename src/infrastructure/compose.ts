@@ -175,11 +175,11 @@ const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }
 };
 
 const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
-  const own = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
+  const withOwnRecords = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
   return {
     ...ports,
     records: ownRecords(ports.records),
-    transactions: { run: (work) => ports.transactions.run((stores) => work(own(stores))) },
+    transactions: { run: (work) => ports.transactions.run((stores) => work(withOwnRecords(stores))) },
   };
 };
 

@@ -42,8 +42,8 @@ export const parseConfig = (env: variables.Env): Config => {
 export type ReadConfig = ReturnType<typeof readConfig>;
 
 /** Parses an environment, including the files that `<name>_FILE` names. Never throws: problems are returned beside the valid settings. */
-export const readConfig = (given: variables.Env) => {
-  const { env, problems } = variables.readEnvironment(given);
+export const readConfig = (environment: variables.Env) => {
+  const { env, problems } = variables.readEnvironment(environment);
   const { values: valid, invalid } = variables.readVariables(env);
   // All defaults are valid, so every variable has a value.
   const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;

@@ -44,10 +44,10 @@ const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWork
   cluster.on('listening', (worker) => ping(worker, watchedWorkers.get(worker)));
   cluster.on('exit', (worker) => watchedWorkers.delete(worker));
   cluster.on('message', (worker, answer: Answer | null) => {
-    const known = watchedWorkers.get(worker);
-    if (known !== undefined) watchedWorkers.set(worker, { unanswered: 0, metrics: answer?.metrics ?? known.metrics });
+    const entry = watchedWorkers.get(worker);
+    if (entry !== undefined) watchedWorkers.set(worker, { unanswered: 0, metrics: answer?.metrics ?? entry.metrics });
   });
-  const timer = setInterval(() => watchedWorkers.forEach((known, worker) => void ping(worker, known)), PING_INTERVAL);
+  const timer = setInterval(() => watchedWorkers.forEach((entry, worker) => void ping(worker, entry)), PING_INTERVAL);
   opened.add(() => clearInterval(timer));
   return () => [...watchedWorkers.values()].map(({ metrics }) => metrics);
 };
@@ -74,10 +74,10 @@ const fork = (): Worker => {
   const worker = cluster.fork();
   const last = new Map<unknown, { close(): void }>();
   worker.process.send = new Proxy(worker.process.send, {
-    apply(send, child, given) {
-      const [message, connection] = given;
+    apply(send, child, args) {
+      const [message, connection] = args;
       if (typeof connection?.close === 'function') last.set(message.key, connection);
-      return Reflect.apply(send, child, given);
+      return Reflect.apply(send, child, args);
     },
   });
   // A refused connection is not closed, since Node.js offers it to another worker.

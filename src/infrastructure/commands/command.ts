@@ -27,7 +27,7 @@ export type Action<Declared = Options> = {
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
-  readonly run: (given: ActionInput<Declared>) => Promise<Answer>;
+  readonly run: (input: ActionInput<Declared>) => Promise<Answer>;
 };
 
 export type Command = {
@@ -41,8 +41,9 @@ export type Command = {
 };
 
 /** Declares an action: its `run` gets options of their declared types. */
-export const action = <const Declared extends Options = Readonly<Record<never, never>>>(given: Action<Declared>) =>
-  given as unknown as Action;
+export const action = <const Declared extends Options = Readonly<Record<never, never>>>(
+  declaration: Action<Declared>,
+) => declaration as unknown as Action;
 
 const signatureOf = (command: string, [name, { args = [], options = {} }]: readonly [string, Action]): string => {
   const flags = Object.entries(options).map(([option, kind]) => `[--${option}${kind === true ? '' : ` ${kind}`}]`);
@@ -69,9 +70,9 @@ const parseCommand = (command: string, { actions }: Command, args: readonly stri
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 
-const isArgumentCount = (given: readonly string[], args: readonly string[] = []): boolean =>
-  given.length >= args.filter((name) => !name.startsWith('[')).length &&
-  (given.length <= args.length || args.some((name) => name.endsWith('…')));
+const isArgumentCount = (values: readonly string[], args: readonly string[] = []): boolean =>
+  values.length >= args.filter((name) => !name.startsWith('[')).length &&
+  (values.length <= args.length || args.some((name) => name.endsWith('…')));
 
 const FLAG = { type: 'boolean', default: false } as const;
 

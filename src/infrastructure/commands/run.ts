@@ -76,9 +76,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Runs the command that the first argument names, by default `serve`. @returns the exit status; `null` if the service runs now */
-const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
-  const [first = '', ...others] = given;
-  const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
+const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
+  const [first = '', ...others] = commandLine;
+  const [name, args] = first === '' || first.startsWith('-') ? ['serve', commandLine] : [first, others];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
     throw invalidArguments(`Unknown command: ${name}. The commands are ${Object.keys(COMMANDS).join(', ')}.`);

@@ -31,8 +31,8 @@ const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
 export const users = (overrides: StorageOverrides = {}): Command => {
   const runWithAccounts = withAccounts(overrides);
-  const withUser = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
-    const name = accountIn(given);
+  const withUser = async (env: Env, account: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
+    const name = accountIn(account);
     return runWithAccounts(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
   const { 'end-all-sessions': _, ...acts } = commandActions(runWithAccounts);
@@ -103,10 +103,10 @@ const endSessions = (endOfUser: Action, endAll: Action): Action => ({
   args: ['[USER]'],
   options: { ...endOfUser.options, all: true },
   does: 'End all sessions of the user; with --all, those of all users',
-  run: async (given) => {
-    const isAll = Boolean(given.options.all);
-    if (isAll === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
-    return (isAll ? endAll : endOfUser).run(given);
+  run: async (input) => {
+    const isAll = Boolean(input.options.all);
+    if (isAll === input.args.length > 0) throw invalidArguments('Expected either USER or --all.');
+    return (isAll ? endAll : endOfUser).run(input);
   },
 });
 

@@ -18,9 +18,9 @@ const runWithAccounts = withAccounts();
 
 type Work = (webhook: Webhook, accounts: Accounts, config: Config) => Promise<Answer>;
 
-const withWebhook = (env: Env, given: string | undefined, work: Work) =>
+const withWebhook = (env: Env, webhookId: string | undefined, work: Work) =>
   runWithAccounts(env, async (accounts, config) => {
-    const found = (await listWebhooks(accounts.records)).find(({ id }) => id === given?.toUpperCase());
+    const found = (await listWebhooks(accounts.records)).find(({ id }) => id === webhookId?.toUpperCase());
     if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
     return work(found, accounts, config);
   });
@@ -48,17 +48,17 @@ const keysOf = (hookKey: KeyObject, webhook: Pick<Webhook, 'id' | 'hasSecret'>, 
   return { publicKey: publicHookKey(privateKey), ...(secret && { secret: `whsec_${secret.toString('base64')}` }) };
 };
 
-const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
-  if (given === undefined) return null;
-  const known = [...WEBHOOK_TYPES.keys()];
-  const types = optionsIn(given, known);
-  if (types === undefined) throw invalidArguments(`--types: expected some of ${known.join(', ')}.`);
+const typesIn = (text: string | undefined): readonly WebhookType[] | null => {
+  if (text === undefined) return null;
+  const allTypes = [...WEBHOOK_TYPES.keys()];
+  const types = optionsIn(text, allTypes);
+  if (types === undefined) throw invalidArguments(`--types: expected some of ${allTypes.join(', ')}.`);
   return types;
 };
 
 /** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL that the service would refuse to call */
-const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
-  const url = pageUrl.parse(given);
+const urlIn = async (text: string, { webhookAllowedNetworks }: Config): Promise<string> => {
+  const url = pageUrl.parse(text);
   if (url === undefined)
     throw invalidArguments('URL: expected https://host/path, without a name, a password and a fragment.');
   await allowedAddresses(new URL(url), webhookAllowedNetworks).catch((error: unknown) => {
@@ -68,10 +68,10 @@ const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise
   return url;
 };
 
-const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
+const add = async (urlText: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
   runWithAccounts(env, async ({ records, ids, clock }, config) => {
     const types = typesIn(options.types);
-    const url = await urlIn(given, config);
+    const url = await urlIn(urlText, config);
     if ((await listWebhooks(records)).length >= MAX_WEBHOOKS)
       throw new CommandError('too-many', `There are ${MAX_WEBHOOKS} webhooks already.`, 1);
     const identity = { id: ids.next(), hasSecret: options['with-secret'] };

@@ -88,8 +88,8 @@ type PortOptions = {
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
 export const openPorts = async (config: Config, logger: Logger, parts: PortOptions) => {
-  const { storage, counts, hashOf, overrides: given = {} } = parts;
-  const overrides: PortOverrides = typeof given === 'function' ? {} : given;
+  const { storage, counts, hashOf, overrides: portOverrides = {} } = parts;
+  const overrides: PortOverrides = typeof portOverrides === 'function' ? {} : portOverrides;
   const hasher = passwordHasher({
     scheme: config.passwordHash,
     cost: config.bcryptCost,
@@ -114,9 +114,9 @@ export const openPorts = async (config: Config, logger: Logger, parts: PortOptio
     ...storage,
     mailer,
   };
-  const { proofs, secrets, ...changed } = typeof given === 'function' ? given(defaults) : given;
+  const { proofs, secrets, ...others } = typeof portOverrides === 'function' ? portOverrides(defaults) : portOverrides;
   const ports: Ports = {
-    ...{ ...withDefaults(changed, defaults), ...storage },
+    ...{ ...withDefaults(others, defaults), ...storage },
     proofs: withDefaults(proofs, defaults.proofs),
     secrets: withDefaults(secrets, defaults.secrets),
   };
@@ -124,9 +124,9 @@ export const openPorts = async (config: Config, logger: Logger, parts: PortOptio
 };
 
 /** Replaces defaults. Members that are `undefined` count as missing, since a caller's compiler options may allow them. */
-const withDefaults = <Members extends object>(given: Partial<Members> = {}, defaults: Members): Members => ({
+const withDefaults = <Members extends object>(replacements: Partial<Members> = {}, defaults: Members): Members => ({
   ...defaults,
-  ...Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)),
+  ...Object.fromEntries(Object.entries(replacements).filter(([, member]) => member !== undefined)),
 });
 
 /** The signer of tokens, and the keys. If the caller replaces the signer, the key set is empty, and without configured keys a new key signs other values. */

@@ -49,9 +49,9 @@ export const oneOf = <const T extends readonly string[]>(...options: T): Format<
 
 /** The options that a text lists, separated by commas, in the order of `options`; `undefined` if it lists anything else. */
 export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
-  const given = itemsOf(text);
-  const known = options.filter((option) => given.includes(option));
-  return given.every((item) => known.some((option) => option === item)) ? known : undefined;
+  const items = itemsOf(text);
+  const chosen = options.filter((option) => items.includes(option));
+  return items.every((item) => chosen.some((option) => option === item)) ? chosen : undefined;
 };
 
 export const someOf = <const T extends string>(options: readonly T[]) =>
@@ -131,8 +131,8 @@ export const domain = textFormat(
 );
 
 export const networks = formatOf('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
-  const given = text === '' ? [] : itemsOf(text);
-  return given.every((each) => ipaddr.isValidCIDR(each)) ? given.map((each) => ipaddr.parseCIDR(each)) : undefined;
+  const items = text === '' ? [] : itemsOf(text);
+  return items.every((each) => ipaddr.isValidCIDR(each)) ? items.map((each) => ipaddr.parseCIDR(each)) : undefined;
 });
 
 const emailDomain = (text: string): string | undefined => {
@@ -155,8 +155,8 @@ export const metricsAddress = formatOf(
   'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
   (text) => {
     if (text === 'off') return null;
-    const [, given = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
-    const host = given.replace(/^\[|\]$/g, '');
+    const [, hostText = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
+    const host = hostText.replace(/^\[|\]$/g, '');
     return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined;
   },
 );
@@ -184,8 +184,8 @@ export const rateLimits = formatOf<Partial<RateLimits>>(
     if (text === 'off') return { global: null, strict: null, public: null };
     const limits = new Map<string, RateLimit>();
     for (const item of itemsOf(text)) {
-      const [, tier = '', given = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
-      const limit = rateLimit(given);
+      const [, tier = '', limitText = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
+      const limit = rateLimit(limitText);
       if (limit === undefined || limits.has(tier) || !TIERS.some((name) => name === tier)) return undefined;
       limits.set(tier, limit);
     }

@@ -19,10 +19,10 @@ export const secretKeys = (limit: number) =>
   formatOf<SecretKeys>(
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
-      const given = itemsOf(text);
-      const [first, ...others] = given.map(secretKey).filter((key) => key !== null);
+      const items = itemsOf(text);
+      const [first, ...others] = items.map(secretKey).filter((key) => key !== null);
       const count = others.length + 1;
-      if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return undefined;
+      if (first === undefined || count < items.length || count > limit || new Set(items).size < count) return undefined;
       return [first, ...others];
     },
   );

@@ -69,8 +69,8 @@ const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((n
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
  * Quotes around values are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
  */
-export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
-  const env: Record<string, string | undefined> = { ...given };
+export const readEnvironment = (environment: Env): { readonly env: Env; readonly problems: readonly string[] } => {
+  const env: Record<string, string | undefined> = { ...environment };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (KNOWN_NAMES.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');

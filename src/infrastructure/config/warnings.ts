@@ -103,13 +103,13 @@ const EVERYWHERE: Rules = {
 /** Settings that weaken the service, or are probably a mistake (ADR 0020). */
 export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
 
-/** Warnings about DATABASE_URL. @param given the environment, which also has the variables that only the driver reads */
-export const databaseWarnings = (given: Env): Rules =>
+/** Warnings about DATABASE_URL. @param environment also has the variables that only the driver reads */
+export const databaseWarnings = (environment: Env): Rules =>
   inProduction({
     'DATABASE_URL is unset: SQLite is for one machine': (env) => env.DATABASE_URL === undefined,
     'DATABASE_URL names a file: SQLite is for one machine': (env) => env.DATABASE_URL?.kind === 'sqlite',
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)':
-      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), given.PGSSLMODE),
+      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), environment.PGSSLMODE),
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
       ({ DATABASE_URL: url }) =>
         (url?.kind === 'mariadb' || url?.kind === 'mysql') &&

@@ -34,8 +34,8 @@ type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly ke
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. The copy is made in a directory
- * beside the file, which takes up to twice the size of the database. After an error, there is no file.
+ * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. Until then, a directory beside
+ * the file takes up to twice the size of the database. After an error, there is no file.
  * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {

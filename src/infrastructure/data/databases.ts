@@ -37,10 +37,10 @@ export const countRows = (path: string, prefix: string): RowCounts =>
   withDatabase(path, (database) => {
     const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
     const tables = TABLE_NAMES.map((table) => [table, `${prefix}${TABLES[table].name}`] as const);
-    const found = tables.filter(([, name]) => hasTable.get(name) !== undefined);
-    if (found.length === 0) throw noTablesError('The database');
+    const existingTables = tables.filter(([, name]) => hasTable.get(name) !== undefined);
+    if (existingTables.length === 0) throw noTablesError('The database');
     const count = (name: string) => database.prepare(`select count(*) as count from "${name}"`).get()?.count;
-    return Object.fromEntries(found.map(([table, name]) => [table, Number(count(name))]));
+    return Object.fromEntries(existingTables.map(([table, name]) => [table, Number(count(name))]));
   });
 
 export const noTablesError = (subject: string): CommandError =>

@@ -94,8 +94,8 @@ type Stored = { readonly username: string } | 'present' | { readonly problem: st
 const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
   if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, arrival.id) };
   if ('problem' in stored) return refused(stored.problem);
-  const isOther = givenUsername !== null && givenUsername !== stored.username;
-  const remarks = isOther ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
+  const isRenamed = givenUsername !== null && givenUsername !== stored.username;
+  const remarks = isRenamed ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
   const hasNoPassword = arrival.passwordHash === UNKNOWN_PASSWORD;
   return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, arrival.id) };
 };

@@ -92,8 +92,8 @@ function* userIn(
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED_NOTE = 'Is blocked or disabled there, so the account is disabled.';
 
-const userOf = (row: Fields, { fields, credentials }: Export, found: readonly FoundPart[]) => {
-  const parts = found.map(({ part }) => part);
+const userOf = (row: Fields, { fields, credentials }: Export, foundParts: readonly FoundPart[]) => {
+  const parts = foundParts.map(({ part }) => part);
   const { email, passwordHash, emailVerified, ...user } = Object.fromEntries(
     Object.entries(READERS).map(([name, read]) => {
       const from = fields[name as keyof typeof READERS];

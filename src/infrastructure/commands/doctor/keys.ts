@@ -91,8 +91,8 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
 /** `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
-    const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
-    return given === null ? [] : [given ?? nodeArguments[index + 1] ?? ''];
+    const [, file] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
+    return file === null ? [] : [file ?? nodeArguments[index + 1] ?? ''];
   });
   const paths = ['.env', ...environmentFiles].map((file) => resolve(workingDirectory, file));
   const withSecrets = await Promise.all(paths.map(hasSecrets));

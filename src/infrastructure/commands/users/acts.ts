@@ -142,8 +142,8 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
 };
 
 /** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
-const inputOf = async ({ act, accounts, user, argumentValues, body: given }: Operation) => {
-  const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
+const inputOf = async ({ act, accounts, user, argumentValues, body: parsedBody }: Operation) => {
+  const body = parsedBody && 'sendLink' in parsedBody ? { ...parsedBody, sendLink: accounts.hasMail } : parsedBody;
   assertAvailable(accounts, act, body);
   const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, argumentValues.identityId)) };
   return { params, body };
@@ -223,9 +223,9 @@ const hasChanged = (data: Members | null, user: User | null): boolean => {
   return counts.length === 0 || counts.some((count) => count > 0);
 };
 
-/** The origin of the events of an act. @param given the operator's name; by default, that of the operating system's user. @throws CommandError */
-const operatorIn = (given: string | undefined): Origin => {
-  const name = given?.trim();
+/** The origin of the events of an act. @param operator default: the operating system's user. @throws CommandError */
+const operatorIn = (operator: string | undefined): Origin => {
+  const name = operator?.trim();
   if (name !== undefined && !isProgramName(name))
     throw invalidArguments('--as needs a name of at most 64 visible characters that does not end with (page).');
   return { ...NO_ORIGIN, actor: name ?? systemUser() };

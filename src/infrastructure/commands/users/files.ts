@@ -37,11 +37,11 @@ export const importAction = (runWithAccounts: WithAccounts, { ports = {} }: Stor
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
       if (!dryRun && !options.yes) await assertConfirmed(`Import ${printable(files.join(', '))}?`, terminal.ask);
       return runWithAccounts(env, async (accounts, config) => {
-        const given = accounts.secrets.factors;
-        const factorKeys = given === undefined ? await openFactorKeys(config) : null;
+        const callerSecrets = accounts.secrets.factors;
+        const factorKeys = callerSecrets === undefined ? await openFactorKeys(config) : null;
         const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
         const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
-        const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
+        const deps = { ...accounts, hasher, factorSecrets: callerSecrets ?? (factorKeys && factorSecrets(factorKeys)) };
         // Each run replaces the file of --map, which therefore also gets the users that an earlier run has imported.
         const mapFile = map === undefined || dryRun ? null : await open(map, 'w', 0o600);
         try {

@@ -48,10 +48,10 @@ export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
 /** Opens the storage beside running instances. The audit log goes to standard error. @throws CommandError; Error that names the setting at fault */
-const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
+const openAccounts = (config: Config, { storage: customStorage, ports: overrides = {} }: StorageOverrides = {}) =>
   closingOnFailure(async (opened) => {
     const { database, mail } = config;
-    if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
+    if (customStorage === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
       const advice = 'Start the service once, or run `npx tandem migrate`.';
       throw new CommandError('no-database', `There is no database ${database.path}. ${advice}`, 1);
     }
@@ -60,13 +60,17 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
     // Only the service and `npx tandem migrate` change the schema.
     const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
-    const own = given === undefined ? {} : { storage: given };
-    const stored = await openStorage(configWithoutMigration, log.logger, listeners, own);
-    opened.add(stored.close);
-    const clock = overrides.clock ?? stored.clock;
+    const openedStorage = await openStorage(
+      configWithoutMigration,
+      log.logger,
+      listeners,
+      customStorage ? { storage: customStorage } : {},
+    );
+    opened.add(openedStorage.close);
+    const clock = overrides.clock ?? openedStorage.clock;
     const { mailer = mail } = overrides;
     return {
-      ...stored.storage,
+      ...openedStorage.storage,
       clock,
       ids: overrides.ids ?? ulidGenerator(clock),
       secrets: { ...randomSecrets, ...overrides.secrets },
@@ -92,8 +96,8 @@ export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' 
   printable(`${username} <${email}> (${id})`);
 
 /** Normalizes the argument USER, before the database is opened. @throws CommandError if it is empty */
-export const accountIn = (given: string): string => {
-  const account = typedAccount(given);
+export const accountIn = (text: string): string => {
+  const account = typedAccount(text);
   if (account === '') throw invalidArguments('USER is empty.');
   return account;
 };

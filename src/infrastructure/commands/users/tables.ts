@@ -22,8 +22,8 @@ const cellOf = (value: unknown): string => {
 
 const alignColumns = (lines: readonly (readonly string[])[]): string => {
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
-  const padded = lines.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
-  return padded.map((line) => `${line.trimEnd()}\n`).join('');
+  const paddedLines = lines.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return paddedLines.map((line) => `${line.trimEnd()}\n`).join('');
 };
 
 const table = (rows: readonly object[], columns: Columns): string => {

@@ -20,15 +20,15 @@ const addresses = (value: unknown): readonly string[] =>
 
 /** The primary address. The dashboard's CSV has columns of texts, the Backend API a list of objects, and the support's export a list of texts. */
 const emailIn = (row: Fields): { readonly email: string | undefined; readonly emailVerified: boolean } => {
-  const listed = listOf(row.email_addresses);
-  const primary = listed.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);
+  const addressList = listOf(row.email_addresses);
+  const primary = addressList.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);
   if (primary !== undefined)
     return {
       email: textOf(primary.email_address),
       emailVerified: objectOf(primary.verification).status === 'verified',
     };
   const verified = addresses(row.verified_email_addresses);
-  const [first] = [...verified, ...addresses(row.unverified_email_addresses), ...listed.map(textOf)];
+  const [first] = [...verified, ...addresses(row.unverified_email_addresses), ...addressList.map(textOf)];
   const email = textOf(row.primary_email_address) ?? first;
   return { email, emailVerified: email !== undefined && verified.includes(email) };
 };

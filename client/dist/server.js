@@ -287,8 +287,8 @@ const knownEndings = () => {
 const followEndedSessions = (options) => {
 	const { issuer, whenStale = "stale-ok", staleAfter = 60, onError, fetch: send = fetch } = options;
 	const base = baseOf(options.baseUrl);
-	const wait = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
-	const url = `${base}/.well-known/ended-sessions?wait=${wait}`;
+	const waitSeconds = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
+	const url = `${base}/.well-known/ended-sessions?wait=${waitSeconds}`;
 	const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
 	const rules = {
 		algorithms: ["ES256"],
@@ -307,7 +307,7 @@ const followEndedSessions = (options) => {
 	const stop = new AbortController();
 	let [readAt, etag] = [Number.NEGATIVE_INFINITY, ""];
 	const read = async () => {
-		const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1e3)]);
+		const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((waitSeconds + 10) * 1e3)]);
 		const response = await send(url, {
 			headers: etag ? { "If-None-Match": etag } : {},
 			redirect: "error",

@@ -77,7 +77,7 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
   };
 };
 
-/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. A cookie keeps such a log-in for five minutes. */
+/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. A cookie keeps the log-in for five minutes. */
 export const createPendingLoginClient = ({ baseUrl, auth }: Api.PendingLoginOptions) => {
   const ask = createAsk({ baseUrl, fetch: auth.fetch });
   return {

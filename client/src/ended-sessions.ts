@@ -55,8 +55,8 @@ const knownEndings = () => {
 export const followEndedSessions = (options: EndedSessionsOptions): EndedSessions => {
   const { issuer, whenStale = 'stale-ok', staleAfter = 60, onError, fetch: send = fetch } = options;
   const base = baseOf(options.baseUrl);
-  const wait = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
-  const url = `${base}/.well-known/ended-sessions?wait=${wait}`;
+  const waitSeconds = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
+  const url = `${base}/.well-known/ended-sessions?wait=${waitSeconds}`;
   const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
   const rules = {
     ...{ algorithms: ['ES256'], typ: 'ended-sessions+jwt', issuer, audience: 'ended-sessions' },
@@ -67,7 +67,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
   let [readAt, etag] = [Number.NEGATIVE_INFINITY, ''];
 
   const read = async (): Promise<void> => {
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1000)]);
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((waitSeconds + 10) * 1000)]);
     const response = await send(url, { headers: etag ? { 'If-None-Match': etag } : {}, redirect: 'error', signal });
     if (response.status === 200) {
       endings.add((await jwtVerify<List>(await textOf(response), keys, rules)).payload);

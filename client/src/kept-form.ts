@@ -39,9 +39,9 @@ const fieldsOf = async (request: Request): Promise<[string, string][] | null> =>
 
 type KeptFormOptions = {
   readonly base: string;
-  /** Where the form is sent again. */
+  /** The URL to which the form is sent again. */
   readonly action: string;
-  /** Where a log-in in another tab leads. */
+  /** The URL to which a log-in in another tab leads. */
   readonly to: string;
   /** Whether a script of the service renews the token, and sends the form. */
   readonly byScript: boolean;

@@ -17,7 +17,7 @@ type Envelope = {
 export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
   ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
 
-/** @returns `data` of the envelope. */
+/** @returns `data` of the envelope. @throws AuthError for a response that is no success */
 export const dataOf = async <Data>(response: Response): Promise<Data> => {
   const { status, headers } = response;
   const { success, data, code = 'CLIENT_RESPONSE_INVALID', message, details, context } = await bodyOf(response);

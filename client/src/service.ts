@@ -35,8 +35,8 @@ export const service = (options: AuthClientOptions) => {
   const request = (method: string, path: string, body?: object): Request =>
     new Request(base + path, {
       method,
-      // `JSON.stringify` returns `undefined` if there is no body.
       ...(body && { headers: { 'Content-Type': 'application/json' } }),
+      // `undefined` without a body.
       body: JSON.stringify(body),
       credentials: 'include',
       redirect: 'error',

@@ -12,7 +12,7 @@ export type News = {
 
 /**
  * What tabs know of each other: a generation, which each log-in, renewal and log-out raises. It is stored as the hint whether there may be a session:
- * negative if there is none. The client is correct without all this, since storage may be blocked, and messages may be lost.
+ * negative if there is none. The client does not depend on either: storage may be blocked, and messages may be lost.
  */
 export const tabs = (base: string, onNews: (news: News) => void) => {
   const host = browser();

@@ -543,7 +543,7 @@ export type AcceptedPasskeys = {
   readonly allAcceptedCredentialIds: readonly string[];
 };
 
-/** What `toJSON()` of a passkey that was made returns, as far as the service reads it. */
+/** The members of a new passkey's `toJSON()` that the service reads. */
 export type NewPasskeyCredential = {
   readonly id: string;
   readonly response: {
@@ -553,7 +553,7 @@ export type NewPasskeyCredential = {
   };
 };
 
-/** What `toJSON()` of a passkey that was used returns, as far as the service reads it. */
+/** The members of a used passkey's `toJSON()` that the service reads. */
 export type PasskeyCredential = {
   readonly id: string;
   readonly response: {

@@ -12,7 +12,7 @@ type Prompt = {
 };
 type Created<Json> = { readonly toJSON: () => Json } | null;
 
-/** What a browser offers for passkeys (WebAuthn Level 3). Older browsers lack the optional members. */
+/** The interfaces of browsers for passkeys (WebAuthn Level 3). Older browsers lack the optional members. */
 type WebAuthn = {
   readonly PublicKeyCredential?: {
     readonly parseCreationOptionsFromJSON: (options: Api.PasskeyCreationOptions) => unknown;

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
  */
 export const turnOffPretenuring = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** Milliseconds, so that the collection delays none of the first requests. */
+/** Milliseconds after the start, so that the collection does not delay the first requests. */
 const AFTER_START = 1_000;
 
 /** Collects the 14 MiB of garbage of the start, which blocks for about 70 ms. Otherwise, an idle process would never collect it (ADR 0021). */

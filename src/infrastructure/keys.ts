@@ -15,7 +15,7 @@ export type KeyFile<Key> = {
   /** Reads the key in a text. @returns `null` if there is none */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** What the file has, as the end of the sentence "FILE is not …". */
+  /** The content, as the end of the sentence "FILE is not …". */
   readonly description: string;
   readonly advice: string;
 };

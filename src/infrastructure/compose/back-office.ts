@@ -75,7 +75,7 @@ export const openBackOffice = async (
     admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
-    // There are no limits by address: one program behind a proxy could use up those of all. Refusing a request without a valid key takes only 0.1 ms.
+    // No limits by address, which one program behind a proxy could use up for all others. Refusing a request without a valid key takes only 0.1 ms.
     rateLimits: { global: null, strict: null, public: null },
     counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
     admitOperator: await operatorAdmission(keys, url, deps.records),

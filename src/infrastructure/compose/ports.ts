@@ -55,7 +55,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
    * `sessions` have to be plain objects, since the service spreads their members: methods of a class would be lost.
    */
   readonly storage?: Storage | ((defaults: Storage) => Storage);
-  /** Adapters of other ports; or a function that makes them over those of the service, which publishes its keys then. */
+  /** Adapters of other ports; or a function that makes them from those of the service. With a function, the service publishes its keys. */
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
   /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;

@@ -122,7 +122,7 @@ const ISSUERS: Readonly<Record<string, string>> = {
   apple: 'https://appleid.apple.com',
   github: 'https://github.com',
 };
-/** What systems list as providers, but means the user's own password, address or phone number. */
+/** "Providers" in the exports that are the user's own password, address or phone number. */
 const OWN_CREDENTIALS = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
 /** The names of Microsoft in the exports. */
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];

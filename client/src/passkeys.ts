@@ -45,7 +45,6 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
     isAvailable,
     list: async (): Promise<readonly Api.Passkey[]> =>
       (await ask<{ readonly passkeys: readonly Api.Passkey[] }>('GET', '/users/me/factors')).passkeys,
-    /** Lets the user make a passkey. */
     add: async ({ name, signal: outer }: Api.PasskeyAddition = {}): Promise<Api.AddedPasskey> => {
       const { signal } = begin(outer);
       const credential: Api.NewPasskeyCredential = await create(await creationOptions(), signal);

@@ -12,7 +12,6 @@ const TIMEOUT = 40_000;
 /** How many times a renewal replaces a proof that is no longer valid. */
 const PROOF_RETRIES = 3;
 
-/** The answer to a request that opens or renews a session. */
 export type SessionAnswer = RefreshResult & { readonly binding?: Binding };
 
 /** The error if there may be a key that cannot be read now. It is retryable, so the session does not end. */

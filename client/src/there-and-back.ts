@@ -18,7 +18,6 @@ export const takeReturnMark = (): ReturnMark => {
   return { code, state };
 };
 
-/** The URL to which the service leads back. Default: the present page. */
 export const returnUrl = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
   (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
 
@@ -31,7 +30,6 @@ export const returnUrlAfterLogin = (options?: Return, here?: string): string | u
   return url.href;
 };
 
-/** The address of a page of the service, which leads back. */
 export const userPage = (base: string, page: UserPage, options?: Return, here?: string): string => {
   const back = (/^(log-in|reg)/.test(page) ? returnUrlAfterLogin : returnUrl)(options, here);
   return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ''}`;

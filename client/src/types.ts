@@ -367,7 +367,6 @@ export type PasswordResetPreview = { readonly username: string };
 /** The change of an email that a link makes. */
 export type EmailChangePreview = {
   readonly username: string;
-  /** When the account was registered. */
   readonly createdAt: string;
   /** Until when a former address could take the account back; `null` if there is no such address. */
   readonly undoUntil: string | null;
@@ -573,7 +572,6 @@ export type PasskeyClientOptions = {
 /** What a user can log in with besides the password. */
 export type Factors = {
   readonly passkeys: readonly Passkey[];
-  /** Authenticator apps. */
   readonly totp: readonly { readonly id: string; readonly createdAt: string }[];
   /** How many recovery codes are left. */
   readonly recoveryCodes: number;

@@ -35,7 +35,6 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** The overrides of `serve`, except those that only `serve` uses; and replacements for Redis, the sender of webhooks, and the providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;

@@ -7,9 +7,7 @@ import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly providers: readonly ProviderSettings[];
-  /** A line for each setting that is allowed, but risky or probably a mistake. */
   readonly warnings: readonly string[];
-  /** All variables, as the back office shows them. The `value` of a secret is `null`. */
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
   /** Like `warnings`, about the database. They are not logged if `serve` gets another storage. */
   readonly databaseWarnings: readonly string[];

@@ -70,7 +70,6 @@ export const deliver = async (
     unavailable: `${store} could not be read`,
     available: `${store} can be read again`,
   });
-  /** Begins as many attempts as `concurrency` allows. @returns how many have begun */
   const beginAttempts = async (): Promise<number> => {
     const room = concurrency - inProgress.size;
     try {

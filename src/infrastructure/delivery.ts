@@ -38,7 +38,6 @@ type Delivery = {
   readonly isWatched: boolean;
 };
 
-/** Delivers events to webhooks in the background. @param replacement of the sender over HTTP */
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },

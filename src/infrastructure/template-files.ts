@@ -26,7 +26,6 @@ type Kind = {
 const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
-/** Reads the files in a directory. @throws Error that names the file */
 const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Promise<Files> => {
   const names = (await visibleIn(directory)).filter((name) => ending.test(name));
   return new Map(

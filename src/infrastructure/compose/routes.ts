@@ -56,7 +56,6 @@ import { REVISION } from '../version.ts';
 import { continuation, openPages, siteOf } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
 
-/** The parts that routes need besides the ports and the configuration. */
 type RouteOptions = {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly checks: readonly Check[];

@@ -85,7 +85,6 @@ export const settingsOf = (env: Values) => {
     /** Serialized origins (RFC 6454 §6.2) of websites, apps and extensions. */
     allowedOrigins,
     allowedOriginsSetting,
-    /** The origins at which browsers open the pages of the service. */
     ownOrigins,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
     /** The application to which the pages of the service lead: the first allowed origin of a website; `null` if there is none. */

@@ -18,7 +18,6 @@ type Options = {
   readonly source: DatabaseOptions;
   readonly target: DatabaseOptions;
   readonly dryRun: boolean;
-  /** Called with a line of text about each table, and again after many rows. */
   readonly onProgress: (line: string) => void;
 };
 

@@ -58,7 +58,6 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
       for (const connection of connections.values()) connection.closeAfterPending();
       return closeServer(server, connections, options.requestTimeoutMs + GRACE);
     },
-    /** Closes all connections at once, also those with a request in progress. */
     closeNow: () => closeServer(server, connections, 0),
   };
 };

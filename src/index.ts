@@ -69,7 +69,6 @@ export {
   amrAfter,
   type Method,
 } from './domain/assurance.ts';
-export type { RememberedDevice, RememberedDeviceKey } from './domain/device.ts';
 export {
   type Binding,
   type Device,
@@ -77,6 +76,8 @@ export {
   type DeviceKeys,
   type DeviceProof,
   type Evidence,
+  type RememberedDevice,
+  type RememberedDeviceKey,
   withProof,
 } from './domain/device.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';

@@ -40,8 +40,8 @@ const fieldsOf = async (request) => {
 const keptForm = async (request, { base, action, to, byScript }) => {
 	const language = /^de\b/i.test(request.headers.get("Accept-Language") ?? "") ? "de" : "en";
 	const { title, kept, lost, logIn, send } = TEXTS[language];
-	const hidden = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
-	const form = hidden && `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join("\n")}\n<button>${send}</button></form>`;
+	const hiddenInputs = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
+	const form = hiddenInputs && `<form method="post" action="${escapeHtml(action)}" data-again>\n${hiddenInputs.join("\n")}\n<button>${send}</button></form>`;
 	const { origin } = new URL(base);
 	return {
 		html: `<!doctype html>
@@ -287,8 +287,8 @@ const knownEndings = () => {
 const followEndedSessions = (options) => {
 	const { issuer, whenStale = "stale-ok", staleAfter = 60, onError, fetch: send = fetch } = options;
 	const base = baseOf(options.baseUrl);
-	const wait = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
-	const url = `${base}/.well-known/ended-sessions?wait=${wait}`;
+	const waitSeconds = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
+	const url = `${base}/.well-known/ended-sessions?wait=${waitSeconds}`;
 	const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
 	const rules = {
 		algorithms: ["ES256"],
@@ -307,7 +307,7 @@ const followEndedSessions = (options) => {
 	const stop = new AbortController();
 	let [readAt, etag] = [Number.NEGATIVE_INFINITY, ""];
 	const read = async () => {
-		const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1e3)]);
+		const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((waitSeconds + 10) * 1e3)]);
 		const response = await send(url, {
 			headers: etag ? { "If-None-Match": etag } : {},
 			redirect: "error",

@@ -3,7 +3,7 @@ import type * as Api from './types.ts';
 
 /**
  * The calls about an account, except those about its sessions: recovery, verification, changes, stored data. With the `fetch` of an AuthClient, they
- * act for its user. A call rejects with an AuthError if the answer is an error.
+ * act for the user of that client. A call rejects with an AuthError if the answer is an error.
  */
 export const createAccountClient = (options: Api.AccountClientOptions) => {
   const ask = createAsk(options);
@@ -13,14 +13,14 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
   return {
     /** The user, with what the access token does not tell: the language, whether the email is verified, which factors there are. */
     me: (): Promise<Api.CurrentUser> => ask('GET', '/users/me'),
-    /** Sends a link to the address, if it has an account. The answer does not show whether it has one. */
+    /** Sends a link to the address, if it has an account. The answer is the same if it has none. */
     requestPasswordReset: (email: string): Promise<null> => post('/auth/password-reset')({ email }),
     /** Shows whose password the link sets, without using the link up. */
     previewPasswordReset: (token: string): Promise<Api.PasswordResetPreview> =>
       ask('POST', '/auth/password-reset/preview', { token }),
     /** Sets a new password with the token of the link, and ends all sessions. */
     resetPassword: (reset: Api.PasswordReset): Promise<null> => post('/auth/password-reset/confirm')(reset),
-    /** Sends another link to the address, if it has an account that is not verified. The answer does not show whether it has one. */
+    /** Sends another link to the address, if it has an account that is not verified. The answer is the same if it has none. */
     requestEmailVerification: (email: string): Promise<null> => post('/auth/email-verification')({ email }),
     verifyEmail: confirm('/auth/email-verification/confirm'),
     /** Removes an account that somebody else has registered with the user's address. */
@@ -77,11 +77,11 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
   };
 };
 
-/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. The browser keeps a cookie of it for five minutes. */
+/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. A cookie keeps the log-in for five minutes. */
 export const createPendingLoginClient = ({ baseUrl, auth }: Api.PendingLoginOptions) => {
   const ask = createAsk({ baseUrl, fetch: auth.fetch });
   return {
-    /** Shows what the log-in waits for. Rejects with AUTH_SECOND_FACTOR_INVALID if no log-in waits. */
+    /** Shows what the log-in lacks. Rejects with AUTH_SECOND_FACTOR_INVALID if there is no pending log-in. */
     show: (): Promise<Api.PendingLogin> => ask('GET', '/auth/login/pending'),
     /** Makes the secret of an authenticator app, for a user who has to add one (`enrol`). Its first code finishes the log-in. */
     addApp: (): Promise<Api.StartedApp> => ask('POST', '/auth/login/pending/totp'),

@@ -6,7 +6,6 @@ export class AuthError extends Error {
   declare readonly retryable: boolean;
   /** Seconds to wait before trying again, if the service has said so. */
   declare readonly retryAfter: number | null;
-  /** The fields that are not valid. */
   declare readonly fields: readonly FieldProblem[];
   /** The id of the request in the log of the service. */
   declare readonly requestId: string | null;

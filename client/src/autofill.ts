@@ -25,10 +25,7 @@ export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signa
   }
 };
 
-/**
- * Resolves to new options when these are older than their time-out and the page is visible. The challenge is valid for longer than the time-out, so that
- * the clock of the service does not matter.
- */
+/** Resolves to new options when the page is visible after the time-out of the present ones, whose challenge the service accepts for longer. */
 const nextOptions = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
   const start = Date.now();
   for (;;) {

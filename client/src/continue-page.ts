@@ -7,7 +7,7 @@ import { sleep } from './host.ts';
  * form (kept-form.ts), it renews any session, and sends the form.
  */
 
-/** How often the script tries, and the milliseconds in between: in a browser that opens many pages, the frame of the key may load late. */
+/** How often the script tries, and the milliseconds in between: in a busy browser, the frame with the key may load late. */
 const [ATTEMPTS, PAUSE] = [4, 1_000];
 
 const form = document.querySelector<HTMLFormElement>('form[data-again]');
@@ -30,6 +30,6 @@ const renew = (attempts: number): Promise<void> =>
       return renew(attempts - 1);
     },
   );
-// Safari gives this page another storage than the application, so the key is not here.
+// Safari gives this page another storage than the application, so this page does not have the key.
 if (!form && navigator.vendor.startsWith('Apple')) location.replace(login);
 else void renew(ATTEMPTS);

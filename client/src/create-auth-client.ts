@@ -7,7 +7,7 @@ import { returnUrl, returnUrlAfterLogin, userPage } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
 import type * as Api from './types.ts';
 
-/** What a challenge says is missing (RFC 9470), in the order in which the user is asked. */
+/** The step-ups that a challenge asks for (RFC 9470), in the order in which the user is asked. */
 const missingIn = (challenge: string): Api.StepUpReason[] => [
   ...(challenge.includes('max_age') ? (['recent'] as const) : []),
   ...(challenge.includes('acr_values') ? (['second-factor'] as const) : []),
@@ -30,7 +30,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   };
 
   const prompts: { [Reason in Api.StepUpReason]?: Promise<unknown> } = {};
-  /** Asks the user for a step-up. Concurrent calls for one reason share a prompt, and a prompt for the other reason waits. */
+  /** Asks the user for a step-up. Concurrent calls for the same reason share one prompt. Prompts for different reasons follow each other. */
   const prompt = (reason: Api.StepUpReason): Promise<unknown> => {
     prompts[reason] ??= Promise.resolve(prompts[reason === 'recent' ? 'second-factor' : 'recent'])
       .catch(ignore)
@@ -43,16 +43,13 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
 
   const sendAuthorized = (request: Request, transport = http.send): Promise<Response> => {
     let user = userOf(current());
-    /** Sends the request, but never a request of one user with the token of another user, who has logged in meanwhile. */
+    /** Sends the request with the token, unless the token is that of another user, who has logged in meanwhile. */
     const send = async (copy: Request, token: Token | null | undefined, again?: boolean): Promise<Response> => {
       user ??= userOf(token);
       if (token && token.user.id === user?.id) await http.authorize(copy, token, again);
       return transport(copy);
     };
-    /**
-     * @param asked the step-ups for which the user was asked because of this request.
-     * @param again given if the token or the proof of the attempt before was refused: whether it was the proof.
-     */
+    /** @param asked the step-ups that this request has asked for. @param again `true` after a refused proof, `false` after a refused token */
     const attempt = async (asked: readonly Api.StepUpReason[], again?: boolean): Promise<Response> => {
       const first = again === undefined ? await freshToken() : current();
       // A body can be read only once, so each attempt sends a copy.
@@ -69,9 +66,9 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
         return current() ? attempt([...asked, reason]) : response;
       }
       if (again !== undefined) return response;
-      // Only a refused token is renewed. The service also answers 401, with another code, to a wrong password.
+      // Only a refused token is renewed. A wrong password also gets 401, with another code.
       if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
-      // A refused proof is repeated with the time of the service. If there was none, the key is lost, and a renewal shows that the session is lost, too.
+      // After a refused proof, the next one has the time of the service. If no proof was sent, the key is lost, and a renewal ends the session here.
       const isUnproven = copy.headers.has('DPoP') && challenge?.includes('invalid_dpop_proof');
       if (current() === first && !isUnproven) await renew(first.value);
       return current() ? attempt(asked, !!isUnproven) : response;
@@ -82,7 +79,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>
     dataOf<Data>(await sendAuthorized(http.request(method, path, body), transport));
 
-  /** Sends a request that opens another session. It and renewals wait for each other, since each response sets the cookie. */
+  /** Sends a request that opens another session. No renewal runs meanwhile, since both responses set the cookie. */
   const sendAlone = async (request: Request): Promise<Response> => {
     let response: Response | undefined;
     await enter(async () => {
@@ -94,12 +91,12 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
 
   const signIn = (path: string, body: object, onResult?: (result: Api.LoginResult) => void): Promise<Api.User | null> =>
     enter(async () => {
-      const signedIn = await http.sendProven<Api.LoginResult | null>(path, body);
-      if (signedIn) onResult?.(signedIn);
-      // On another host, the browser may drop the cookie silently. A renewal shows this at once, instead of when the token expires.
+      const result = await http.sendProven<Api.LoginResult | null>(path, body);
+      if (result) onResult?.(result);
+      // The browser may have dropped the cookie. A renewal shows that at once, and not only when the token expires.
       // If the service does not answer the renewal, the token of the log-in is used.
-      const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
-      if (signedIn && !renewed) throw http.cookieLost();
+      const renewed = result && http.mayLoseCookie ? await http.exchange().catch(() => result) : result;
+      if (result && !renewed) throw http.cookieLost();
       return renewed ?? null;
     });
 

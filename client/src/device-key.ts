@@ -16,7 +16,7 @@ const PATHS = [
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';
 const NAME = 'device';
-/** Milliseconds before each new attempt to read the store: browsers may refuse it for a moment, because of a full disk or a process that ended. */
+/** Milliseconds before each new attempt to read the store. Browsers may refuse an attempt, for example while the disk is full. */
 const PAUSES = [100, 300];
 
 const resultOf = <Result>(request: IDBRequest<Result>): Promise<Result> =>
@@ -31,9 +31,9 @@ const openDatabase = (): Promise<IDBDatabase> => {
   return resultOf(request);
 };
 
-/** Reads the key, or makes one. If two tabs make a key at the same time, one of them stores it, and both use the stored one. */
+/** Reads the key, or makes one. If two tabs make a key at the same time, both use the key that was stored first. */
 const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // The database is closed below: an open one may keep the page out of the back/forward cache.
+  // The database is closed below, since an open database may keep the page out of the back/forward cache.
   const database = await openDatabase();
   const read = () => resultOf<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
   try {
@@ -48,9 +48,9 @@ const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
   }
 };
 
-/** @throws the error of the browser if there is a store that cannot be read: it may contain a key */
+/** @throws the error of the browser if the store cannot be read: there may be a key */
 const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // A page without TLS, for example, lacks these interfaces. Then there never was a key.
+  // A page without these interfaces, such as one without TLS, never has a key.
   if (!globalThis.indexedDB || !crypto.subtle) return undefined;
   for (const pause of PAUSES)
     try {
@@ -64,12 +64,12 @@ const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> =>
 /** The origins whose requests the page `/device-key` answers with a proof. */
 const origins = document.documentElement.dataset.origins?.split(' ');
 /**
- * WebKit gives the frame a separate storage in each application, and another one to the pages of the service. With several applications, one session
- * would need several keys, so a log-in makes none then. The first origin is the service's own.
+ * Whether all pages share the key. WebKit gives the frame a separate storage in each application. With several applications, one session would need
+ * several keys, so a log-in makes no key. The first one of `origins` is that of the service.
  */
 const isShared = !(navigator.vendor.startsWith('Apple') && (!origins || origins[2]));
 
-/** Milliseconds by which the clock of the service is ahead. The page reads it itself: an application that stated the time could get proofs for later. */
+/** Milliseconds by which the clock of the service is ahead. This page reads that clock: an application that states the time could get proofs for later. */
 let clockOffset = 0;
 const readClock = async (): Promise<void> => {
   const response = await fetch(new URL('./auth/session', import.meta.url), { cache: 'no-store' });
@@ -83,10 +83,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
 const toBase64url = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
-/**
- * @returns a proof for the request; `undefined` if there is no key, or no proof is made for such a request
- * @throws if there may be a key that cannot be used now
- */
+/** @returns a proof; `undefined` if there is no key, or the request gets no proof. @throws if there may be a key that cannot be read now */
 export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
   const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
   if (!mayProve) return undefined;
@@ -105,17 +102,17 @@ export const prove = async ({ path, create, again, use }: ProofRequest): Promise
     // `ath` limits the proof to requests with this token: a renewal needs a proof without `ath`.
     ath: use && toBase64url(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
-  const signed = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
-  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signed));
-  return `${signed}.${toBase64url(textOf(signature))}`;
+  const signingInput = [header, claims].map((part) => toBase64url(JSON.stringify(part))).join('.');
+  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signingInput));
+  return `${signingInput}.${toBase64url(textOf(signature))}`;
 };
 
 if (origins) {
   addEventListener('message', async ({ origin, data, ports: [port] }) => {
     const isAllowed = origins.includes(origin === location.origin ? 'self' : origin);
-    // `false`: there may be a key that cannot be read. Older clients take this for no key.
+    // `false`: there may be a key that cannot be read. Older clients take `false` for `undefined`: no key.
     port?.postMessage(isAllowed ? await prove(data).catch(() => false) : undefined);
   });
-  // This tells the application that the page has loaded, and not an error page of the browser.
+  // Tells the application that this page has loaded. An error page of the browser would not tell it.
   parent.postMessage('ready', '*');
 }

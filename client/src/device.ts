@@ -11,14 +11,14 @@ export type ProofRequest = {
   readonly use?: { readonly method: string; readonly url: string; readonly accessToken: string };
 };
 
-/** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer, or could not read its store. */
+/** A proof; `null` if there is no key, and none is made; `undefined` if the page did not answer, or could not read its store. */
 type Proof = string | null | undefined;
 
 /** Milliseconds until the frame has loaded, or has read the clock. */
 const LOAD_TIMEOUT = 10_000;
-/** Milliseconds after the frame has loaded in which its page must have sent "ready". It does so while it loads; an error page of the browser never does. */
+/** Milliseconds in which the page must send "ready" after its frame has loaded. An error page of the browser never does. */
 const READY_TIMEOUT = 500;
-/** Milliseconds in which the page must answer. It takes about 20, unless the browser delays the access to its storage. */
+/** Milliseconds in which the page must answer. An answer takes about 20 ms, but the browser may delay the access to its storage. */
 const ANSWER_TIMEOUT = 2_000;
 
 /** The key of this device, which a page of the service holds in a hidden frame. */
@@ -32,7 +32,7 @@ export const device = (base: string) => {
     frame = undefined;
   };
 
-  /** @returns `null` if the page is not there, or may not be framed here. */
+  /** @returns the window of the page; `null` if the page cannot be loaded in a frame here */
   const open = async (page: NonNullable<typeof host>): Promise<FrameWindow | null> => {
     const { document } = page;
     const iframe = document.createElement('iframe');
@@ -65,8 +65,8 @@ export const device = (base: string) => {
       port1.onmessage = ({ data }) => resolve(data === false ? undefined : (data ?? null));
     });
     target.postMessage(request, new URL(base).origin, [port2]);
-    const late = sleep(request.again ? LOAD_TIMEOUT : ANSWER_TIMEOUT);
-    return (await Promise.race([answer, late]).finally(() => port1.close())) as Proof;
+    const timeout = sleep(request.again ? LOAD_TIMEOUT : ANSWER_TIMEOUT);
+    return (await Promise.race([answer, timeout]).finally(() => port1.close())) as Proof;
   };
 
   return {

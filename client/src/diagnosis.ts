@@ -12,7 +12,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const keepsNoCookie = !host && get === globalThis.fetch && 'process' in globalThis;
   const location = host?.location;
   const { origin, hostname } = new URL(baseUrl);
-  /** How the developer can make the browser keep the cookie; empty if the browser has no known reason to drop it. */
+  /** How the developer can make the browser keep the cookie; empty if no reason is known why it would drop the cookie. */
   let advice =
     location && location.hostname !== hostname ? ' Put both on one site: localhost and 127.0.0.1 are two.' : '';
   try {
@@ -21,10 +21,10 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
     // `localStorage` is blocked together with cookies. `navigator.cookieEnabled` does not show that in Chromium.
     advice = ' Allow cookies.';
   }
-  // The cookie is dropped only in a frame of another site, but not every browser tells a page whether the frames around it are of another site.
+  // In a frame of another site, the cookie is dropped. Whether the page around a frame is of another site, not every browser tells.
   if (host?.top !== host?.self) advice += ' Open the page outside of the frame.';
 
-  /** An error that the developer has to see, so the console gets it, too. */
+  /** An error that the developer has to see: the console shows its message as well. */
   const fail = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {
     // biome-ignore lint/suspicious/noConsole: a page that swallows the error would hide a wrong setup.
     console.error(message);
@@ -43,14 +43,14 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
           : `The browser blocked the cookie of ${origin}.${advice}`,
       ),
     /**
-     * The error of a request without a response. Browsers hide the reason. But if the target answers a request without CORS, and none with CORS, then
-     * CORS is the reason. The service lets pages load one path without CORS.
+     * The error of a request without a response. Browsers hide the reason. If the target answers without CORS, but not with CORS, the reason is
+     * CORS. The service has one path that any page may load without CORS.
      */
     noResponse: async ({ url, headers }: Request, isOurs: boolean, cause: unknown): Promise<AuthError> => {
-      /** The names of the headers, to which those are added that a library for tracing sets in `init.headers`. */
+      /** The names of the headers. Libraries for tracing, which replace `fetch`, may add headers to `init.headers`. */
       const names = new Set(['authorization', ...headers.keys()]);
       const fetchOnce = async (mode: 'no-cors' | 'cors') => {
-        // Without CORS, these headers are not sent. With CORS, the target has to allow them.
+        // With `no-cors`, these headers are not sent. With `cors`, the target has to allow them.
         const init = {
           mode,
           cache: 'no-store' as const,

@@ -6,7 +6,7 @@ import type { EndedSessions, EndedSessionsOptions } from './types.ts';
 
 /** Seconds by which clocks may differ, and the greatest age of a list: the service signs it anew every minute. */
 const [TOLERANCE, MAX_AGE] = [5, 120];
-/** The most characters of a list: more than twice as many as 20,000 sessions and users take. */
+/** The most characters of a list. 20,000 sessions and users take less than half of it. */
 const MAX_LIST_LENGTH = 8 * 2 ** 20;
 
 type ListEntry = { readonly event_timestamp: number };
@@ -33,7 +33,7 @@ const textOf = async ({ body }: Response): Promise<string> => {
   return text;
 };
 
-/** What all lists so far have said. A later list removes nothing, since somebody else could send a list from before a log-out again. */
+/** The entries of all lists so far. A later list removes none of them: an attacker could send an old list, from before a log-out. */
 const knownEndings = () => {
   const [sessions, users] = [new Map<string, number>(), new Map<string, number>()];
   let before = Number.NEGATIVE_INFINITY;
@@ -55,8 +55,8 @@ const knownEndings = () => {
 export const followEndedSessions = (options: EndedSessionsOptions): EndedSessions => {
   const { issuer, whenStale = 'stale-ok', staleAfter = 60, onError, fetch: send = fetch } = options;
   const base = baseOf(options.baseUrl);
-  const wait = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
-  const url = `${base}/.well-known/ended-sessions?wait=${wait}`;
+  const waitSeconds = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
+  const url = `${base}/.well-known/ended-sessions?wait=${waitSeconds}`;
   const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
   const rules = {
     ...{ algorithms: ['ES256'], typ: 'ended-sessions+jwt', issuer, audience: 'ended-sessions' },
@@ -67,7 +67,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
   let [readAt, etag] = [Number.NEGATIVE_INFINITY, ''];
 
   const read = async (): Promise<void> => {
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1000)]);
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((waitSeconds + 10) * 1000)]);
     const response = await send(url, { headers: etag ? { 'If-None-Match': etag } : {}, redirect: 'error', signal });
     if (response.status === 200) {
       endings.add((await jwtVerify<List>(await textOf(response), keys, rules)).payload);
@@ -93,7 +93,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
         const message = `The ended sessions can't be read: ${(cause as Error).message}`;
         onError?.(new AuthError('CLIENT_NETWORK_FAILED', message, { cause, retryable: true }));
       }
-      // Half a second at least, so that many log-outs do not cause many requests, and up to 8 seconds after failures.
+      // About half a second, so that many log-outs do not cause many requests. After failures up to ten seconds, or as long as the service asks for.
       await sleep(Math.max(retryAfter * 1000, 500 * 2 ** failures) * (0.75 + Math.random() / 2), true);
     }
   };

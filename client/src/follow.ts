@@ -1,10 +1,7 @@
 import type { AuthClient } from './types.ts';
 
-/**
- * Calls `changed` whenever `auth.user` may have changed. It also waits for `ready`, since `onChange` does not report that nobody is logged in at the start.
- * @returns a function that removes the listener
- */
-export const follow = (auth: AuthClient, changed: () => void): (() => void) => {
-  auth.ready.then(changed, changed);
-  return auth.onChange(changed);
+/** Calls `onChange` whenever `auth.user` may have changed; after `ready` as well, since `auth.onChange` does not report that there is no session. */
+export const follow = (auth: AuthClient, onChange: () => void): (() => void) => {
+  auth.ready.then(onChange, onChange);
+  return auth.onChange(onChange);
 };

@@ -42,7 +42,7 @@ type Browser = {
 export const browser = (): (Browser & EventTarget) | undefined =>
   (globalThis as unknown as Browser).document && (globalThis as unknown as Browser & EventTarget);
 
-/** @param isIdle whether a program on Node may end while the timer runs. A program that waits for such a timer would end without an error. */
+/** @param isIdle whether a program on Node may end while the timer runs. A program that waits for this timer alone would end without an error. */
 export const sleep = (milliseconds: number, isIdle?: boolean): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds) as { unref?(): void };

@@ -20,7 +20,7 @@ const TEXTS = {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
 
-/** Whether a page of this origin has sent the form: no page can set these headers. A form of another site must not be sent again from this origin. */
+/** Whether a page of this origin has sent the form. No page can set these headers. A form of another site must not be sent again from this origin. */
 export const isOwnForm = ({ method, headers }: Request): boolean =>
   method === 'POST' &&
   headers.get('Sec-Fetch-Site') === 'same-origin' &&
@@ -39,25 +39,25 @@ const fieldsOf = async (request: Request): Promise<[string, string][] | null> =>
 
 type KeptFormOptions = {
   readonly base: string;
-  /** Where the form is sent again. */
+  /** The URL to which the form is sent again. */
   readonly action: string;
-  /** Where a log-in in another tab leads. */
+  /** The URL to which a log-in in another tab leads. */
   readonly to: string;
   /** Whether a script of the service renews the token, and sends the form. */
   readonly byScript: boolean;
 };
 
-/** A page that has the fields of a form, to send them again with another token: a redirect would lose them. */
+/** A page that keeps the fields of a form, to send them again with another token. A redirect would lose them. */
 export const keptForm = async (request: Request, { base, action, to, byScript }: KeptFormOptions) => {
   const language = /^de\b/i.test(request.headers.get('Accept-Language') ?? '') ? 'de' : 'en';
   const { title, kept, lost, logIn, send } = TEXTS[language];
   const fields = await fieldsOf(request);
-  const hidden = fields?.map(
+  const hiddenInputs = fields?.map(
     ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   );
   const form =
-    hidden &&
-    `<form method="post" action="${escapeHtml(action)}" data-again>\n${hidden.join('\n')}\n<button>${send}</button></form>`;
+    hiddenInputs &&
+    `<form method="post" action="${escapeHtml(action)}" data-again>\n${hiddenInputs.join('\n')}\n<button>${send}</button></form>`;
   const { origin } = new URL(base);
   return {
     html: `<!doctype html>

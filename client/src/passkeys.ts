@@ -5,12 +5,10 @@ import { ignore } from './host.ts';
 import type * as Api from './types.ts';
 import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnknown, signalUser } from './webauthn.ts';
 
-/** The time-out of a creation without a question, in milliseconds. A browser that makes no passkey says so only at the end of the time-out. */
+/** Milliseconds in which a browser may make a passkey without asking. A browser that makes none says so only at the end of this time. */
 const SILENT_TIMEOUT = 15_000;
 
-/**
- * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your reason.
- */
+/** The passkeys of an AuthClient's user, and log-ins with passkeys. Every failure is an AuthError; a call that you abort rejects with your reason. */
 export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions) => {
   const ask = createAsk({ baseUrl, fetch: auth.fetch });
   const requestOptions = () => ask<Api.PasskeyRequestOptions>('POST', '/auth/passkey/options');
@@ -18,7 +16,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
   const store = (body: object) => ask<Api.AddedPasskey>('POST', '/users/me/passkeys', body);
 
   let current = new AbortController();
-  /** Ends the call that waits for a passkey, since a browser asks for only one at a time. */
+  /** Ends the call that waits for a passkey, since a browser asks for only one passkey at a time. */
   const begin = (signal?: AbortSignal) => {
     current.abort(new AuthError('CLIENT_PASSKEY_REFUSED', 'Another call has taken its place.'));
     const controller = new AbortController();
@@ -26,7 +24,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
     return { controller, signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal };
   };
 
-  /** A passkey that the device has; `undefined`: it has none, or its user does not want to log in with it. */
+  /** A passkey of this device; `undefined` if the device has none, or the user refuses. */
   const getImmediately = (options: Api.PasskeyRequestOptions, signal: AbortSignal) =>
     get(options, signal, { uiMode: 'immediate' }).catch(() => signal.throwIfAborted());
 
@@ -47,7 +45,6 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
     isAvailable,
     list: async (): Promise<readonly Api.Passkey[]> =>
       (await ask<{ readonly passkeys: readonly Api.Passkey[] }>('GET', '/users/me/factors')).passkeys,
-    /** Lets the user make a passkey. */
     add: async ({ name, signal: outer }: Api.PasskeyAddition = {}): Promise<Api.AddedPasskey> => {
       const { signal } = begin(outer);
       const credential: Api.NewPasskeyCredential = await create(await creationOptions(), signal);
@@ -60,9 +57,9 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
       await signalAccepted(await ask<Api.AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
     },
     /**
-     * Logs in with a passkey of any user. Resolves to `null` if another call of this client has ended this one. With `autofill`, also if somebody logs in in
-     * another way, here or in another tab, or if the browser has no autofill. With `immediate`, also if the browser has no passkey to show at once: then
-     * show the form.
+     * Logs in with a passkey of any user. Resolves to `null` if a later call of this client has ended this call. With `autofill`, also if the user logs in
+     * in another way, here or in another tab, or if the browser has no autofill. With `immediate`, also if the browser has no passkey to show at once:
+     * show the form then.
      */
     logInWithPasskey: async (login: Api.PasskeyLogin = {}): Promise<Api.User | null> => {
       const { autofill, signal: outer } = login;

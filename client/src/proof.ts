@@ -4,8 +4,8 @@ import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
 const TOLERANCE = 60;
 
 /**
- * Whether a request has a proof of the key to which its access token is bound (RFC 9449 §4.3). Proofs are not remembered: frameworks look at a request
- * twice, and a copied proof counts for the same request alone, for a minute.
+ * Whether a request has a proof of the key to which its access token is bound (RFC 9449 §4.3). A proof may be used again, since frameworks check a
+ * request twice. A copied proof counts only for the same method, URL and token, for a minute.
  * @param url the URL of the request as clients know it, without its query
  * @param jkt the thumbprint of the key
  */

@@ -11,7 +11,7 @@ import type { AuthClient, User } from './types.ts';
  */
 export const useAuth = (auth: AuthClient): User | null | undefined =>
   useSyncExternalStore(
-    useCallback((changed: () => void) => follow(auth, changed), [auth]),
+    useCallback((onChange: () => void) => follow(auth, onChange), [auth]),
     () => auth.user,
     () => undefined,
   );

@@ -17,7 +17,7 @@ type Envelope = {
 export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
   ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
 
-/** @returns `data` of the envelope. */
+/** @returns `data` of the envelope. @throws AuthError for a response that is no success */
 export const dataOf = async <Data>(response: Response): Promise<Data> => {
   const { status, headers } = response;
   const { success, data, code = 'CLIENT_RESPONSE_INVALID', message, details, context } = await bodyOf(response);
@@ -53,10 +53,7 @@ const withLimit = (detail: Detail): FieldProblem => {
   ) as FieldProblem;
 };
 
-/**
- * The address of the service, without a slash at its end.
- * @throws TypeError without `http://` or `https://`: `localhost:3000` would be a URL with the scheme `localhost`
- */
+/** Removes slashes at the end. @throws TypeError without `http://` or `https://`: `localhost:3000` would be a URL with the scheme `localhost` */
 export const baseOf = (baseUrl: string): string => {
   if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
   return new URL(baseUrl).href.replace(/\/+$/, '');

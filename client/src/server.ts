@@ -8,15 +8,15 @@ import { visitors } from './visitors.ts';
 
 export { followEndedSessions } from './ended-sessions.ts';
 
-/** How often a navigation is sent to the service, and by how many milliseconds its wait grows each time: the cookie of another one may be on its way. */
+/** How often a navigation is sent to the service, and by how many milliseconds it waits longer each time, since another navigation may get the cookie. */
 const [MAX_TRIES, PAUSE] = [4, 300];
 /**
- * The mark at the end of the query with which a navigation comes back: how often it was sent to the service, and when, in seconds. It counts for a
- * minute. The log-in page of the service may add a mark for the browser client behind it.
+ * The mark at the end of the query with which a navigation comes back: how often the navigation was sent to the service, and when (epoch seconds). The
+ * mark counts for a minute. The log-in page of the service may add the mark of the browser client after it.
  */
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 
-/** What the developer reads if a visitor comes back from the service logged in, but again without a token. */
+/** Shown to the developer if visitors who are logged in come back from the service without a token. */
 const ADVICE =
   'Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.';
 
@@ -49,13 +49,13 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
     return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
   };
 
-  /** The URL of a request as the browser knows it. It is absolute, since a path may begin with two slashes. */
+  /** The URL of a request as the browser knows it. A path alone would name another host if it begins with two slashes. */
   const addressOf = ({ url }: Request): string => {
     const { origin, pathname, search } = new URL(url);
     return (publicOrigin ?? origin) + pathname + search.replace(MARK, '').replace(/^&/, '?');
   };
 
-  /** Answers a form that came without a token by a page that renews the token and sends the form again, automatically only the first time. */
+  /** Answers a form that came without a token by a page that renews the token and sends the form again: the first time by itself, then by a button. */
   const answerForm = async (request: Request): Promise<Response> => {
     const [page, now] = [addressOf(request), Math.floor(Date.now() / 1000)];
     const from = request.headers.get('Referer') ?? '';

@@ -6,16 +6,15 @@ import { baseOf, bodyOf, dataOf } from './response.ts';
 import type { Token } from './token.ts';
 import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 
-/** Milliseconds; the service itself gives up after 30 seconds. */
+/** By default, the service itself gives up after 30 seconds. */
 const TIMEOUT = 40_000;
 
 /** How many times a renewal replaces a proof that is no longer valid. */
 const PROOF_RETRIES = 3;
 
-/** The answer to a request that opens or renews a session. */
 export type SessionAnswer = RefreshResult & { readonly binding?: Binding };
 
-/** The error if there may be a key that cannot be read now. It is retryable, so that the session goes on. */
+/** The error if there may be a key that cannot be read now. It is retryable, so the session does not end. */
 const noKey = () => new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
 
 /** The requests to the service. Every failure is an AuthError. */
@@ -27,7 +26,6 @@ export const service = (options: AuthClientOptions) => {
   /** Whether a request goes to the service, and not to another program at the same origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
-  /** @returns the response, whatever its status. */
   const send = (request: Request): Promise<Response> =>
     get(request).catch(async (cause: unknown) => {
       throw request.signal.aborted ? cause : await noResponse(request, isOurs(request), cause);
@@ -36,8 +34,8 @@ export const service = (options: AuthClientOptions) => {
   const request = (method: string, path: string, body?: object): Request =>
     new Request(base + path, {
       method,
-      // `JSON.stringify` returns `undefined` if there is no body.
       ...(body && { headers: { 'Content-Type': 'application/json' } }),
+      // `undefined` without a body.
       body: JSON.stringify(body),
       credentials: 'include',
       redirect: 'error',
@@ -57,15 +55,15 @@ export const service = (options: AuthClientOptions) => {
 
   /**
    * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced by one with the time of
-   * the service, and then by one of a later second, since many tabs may have sent proofs of the same second. If the service accepts no proof, it
-   * opens the session without a key.
+   * the service, and then by one of a later second, since many tabs may have sent proofs of the same second. If the service still refuses, a session
+   * is opened without a key.
    * @param bindingCode the code of a log-in at the pages of the service, which do not know the key of this page
    */
   const sendProven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
     let mayProve = true;
     for (let expired = 0; ; ) {
-      const asked = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
-      const proof = mayProve && (await proofFor(asked));
+      const proofRequest = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
+      const proof = mayProve && (await proofFor(proofRequest));
       const sent = send(request('POST', path, proof ? { ...body, proof, bindingCode } : body));
       const { response, code, context } = await inTime(
         path,
@@ -89,7 +87,7 @@ export const service = (options: AuthClientOptions) => {
     }
   };
 
-  /** Gives a request the access token, and a proof if the token is bound (RFC 9449 §7.1). @param again whether the last proof was refused */
+  /** Adds the access token to a request, and a proof if the token is bound (RFC 9449 §7.1). @param again whether the last proof was refused */
   const authorize = async ({ headers, method, url }: Request, { value, isBound }: Token, again?: boolean) => {
     const use = { method, url, accessToken: value };
     const proof = isBound && (await proofFor({ path: '', create: false, again: !!again, use }));
@@ -100,10 +98,10 @@ export const service = (options: AuthClientOptions) => {
 
   return {
     ...{ ...diagnosed, base, isOurs, send, request, call, sendProven, authorize, closeFrame },
-    /** Renews the tokens. `null`: the service has no proof of the key; `undefined`: it refuses for another reason, maybe since there was no cookie. */
+    /** Renews the tokens. `null`: the proof of the key was missing or refused; `undefined`: the refresh token was missing or refused. */
     exchange: (bindingCode?: string) =>
       sendProven<RefreshResult>('/auth/refresh-token', undefined, bindingCode).catch((error: AuthError) => {
-        // The code shows that the cookie has arrived.
+        // This code is sent only if the cookie has arrived.
         if (error.code === 'AUTH_DEVICE_UNPROVEN') return null;
         if (error.code !== 'AUTH_FAILED') throw error;
         if (diagnosed.keepsNoCookie) throw diagnosed.cookieLost();

@@ -8,15 +8,15 @@ import type { AuthClient, Change, User } from './types.ts';
 
 /** How many refusals of a renewal log the user out. A refusal counts as a quarter if another tab has renewed meanwhile. */
 const MAX_REFUSALS = 3;
-/** The least milliseconds between attempts, to which the duration of an attempt is added. `LONGEST_PAUSE` limits the sum: the page may have been frozen. */
+/** Milliseconds between attempts, to which the duration of the last attempt is added. `LONGEST_PAUSE` limits the sum, since the page may have been frozen. */
 const PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /**
- * Seconds until the next renewal, after one that got no answer. The service may have renewed, and accepts the old cookie again only within
+ * Seconds until the next renewal, after one without an answer. The service may have renewed, and accepts the old cookie again only within
  * `JWT_REFRESH_REPLAY_WINDOW`.
  */
 const FIRST_RETRY = 2;
-/** Seconds until the next renewal, after several that got no answer. */
+/** Seconds until the next renewal, after several without an answer. */
 const NEXT_RETRY = 30;
 
 type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
@@ -31,11 +31,11 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let host = browser();
   const listeners = new Set<Parameters<AuthClient['onChange']>[0]>();
   const events: (() => unknown)[] = [];
-  /** Aborted by `dispose`. Listeners of the page get it as their options, so its `signal` removes them. */
+  /** Aborted by `dispose`. It is also the `options` of `addEventListener`: its `signal` removes the listeners. */
   const end = new AbortController();
   /** `undefined`: not known yet. */
   let token: Token | null | undefined;
-  /** Raised when a renewal under way must not set the token any more. */
+  /** Raised when a renewal that is still running must not set the token any more. */
   let epoch = 0;
   /** Renewals without an answer since the token has changed. */
   let failures = 0;
@@ -72,10 +72,10 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     if (next && JSON.stringify(next.user) === JSON.stringify(userOf(before))) next.user = (before as Token).user;
     token = next;
     failures = 0;
-    // The random delay lets one of many tabs renew first.
+    // With a random delay, one of many tabs renews first.
     if (next) schedule(next.untilDue() + (next.margin * Math.random()) / 2);
     if (next === before) return;
-    // An error of a listener becomes an unhandled rejection, and the other listeners run.
+    // If a listener throws, that becomes an unhandled rejection, and the other listeners are called.
     for (const listener of listeners)
       events.push(() => new Promise(() => listeners.has(listener) && listener(userOf(next), why)));
     callListeners();
@@ -86,13 +86,12 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     epoch += 1;
   });
 
-  /** Sets the token here and in the other tabs. */
   const setEverywhere = (next: Token | null, why: Change): void => {
     otherTabs.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
     set(next, why);
   };
 
-  /** Takes over the token of an answer. A session that replaces the one of this client keeps its binding if the answer states none. */
+  /** Takes over the token of an answer. If the answer states no binding, the binding stays the same. */
   const takeOver = ({ accessToken, binding = token?.binding ?? 'none' }: SessionAnswer, why: Change): User => {
     const next = tokenOf(accessToken, binding);
     if (token && token.user.id !== next.user.id) why = 'login';
@@ -102,7 +101,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
 
   /**
    * Tries until there is another token than the stale one. A refusal may mean that another tab was faster: the next attempt sends the cookie of that tab.
-   * @param back the mark in the address of the page. Anybody can make it up, so it only decides what to look for.
+   * @param back the mark in the address of the page, which anybody can make up
    */
   const tryToRenew = async (stale?: string, { code, state }: ReturnMark = {}): Promise<void> => {
     if (token && token.value !== stale && token.untilDue() > 0) return;
@@ -120,9 +119,9 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
       if (answer) return void takeOver(answer, state === 'logged-in' ? 'login' : 'refresh');
       refusals += otherTabs.generation() === before ? 1 : 1 / 4;
     }
-    // If no page knew of a session, none has ended.
+    // Without a hint of a session, there was none that could end.
     if (token === undefined && otherTabs.hint() <= 0) token = null;
-    // The visitor comes from a page of the service, which has told the other tabs nothing.
+    // The visitor comes from a page of the service, which has not told the other tabs.
     else if (state) setEverywhere(null, 'logout');
     else {
       otherTabs.hint(-otherTabs.generation());
@@ -147,10 +146,10 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
 
   /** Renews, in a visible page, if the token is due, after a failure, or if this tab has missed an announcement of another tab. */
   const renewIfDue = (event?: Event & { readonly persisted?: boolean }): void => {
-    // After "pagehide", a page also gets "visibilitychange". A channel that is opened then would stay open.
+    // A page also gets "visibilitychange" after "pagehide", which has closed the channel. A channel that is opened then would stay open.
     if (host?.document.hidden) return;
     otherTabs.open();
-    // A page from the back/forward cache may follow a page of the service, which tells the tabs nothing.
+    // The user may come back to this page (`persisted`) from a page of the service, which does not tell the tabs.
     if (
       token
         ? event?.persisted || failures || token.untilDue() <= 0 || otherTabs.missed()
@@ -170,7 +169,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   const ready = token === null ? Promise.resolve(token) : renew(undefined, back);
   // A failure is reported to those who wait for `ready`, and ignored here.
   const settled = ready.catch(ignore);
-  // A page of the service has led here for a proof: it has no key, and this page may have one.
+  // A page of the service, which has no key, has led here to get a proof.
   if (back.state?.startsWith('%')) void settled.then(() => http.proveAt(back.state as string));
 
   return {

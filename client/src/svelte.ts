@@ -11,7 +11,7 @@ import type { AuthClient, User } from './types.ts';
  */
 export const useAuth = (auth: AuthClient): Readable<User | null | undefined> =>
   readable<User | null | undefined>(auth.user, (set) => {
-    const changed = () => set(auth.user);
-    changed();
-    return follow(auth, changed);
+    const update = () => set(auth.user);
+    update();
+    return follow(auth, update);
   });

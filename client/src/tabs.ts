@@ -1,7 +1,7 @@
 import { browser } from './host.ts';
 import type { Binding, Change } from './types.ts';
 
-/** What a tab tells the others: a token and the time of its arrival, or no token after a log-out. Only pages of the same origin hear it. */
+/** The message of a tab to the others: a token and the time of its arrival, or no token after a log-out. Only pages of the same origin get it. */
 export type News = {
   readonly value: string | undefined;
   readonly at: number | undefined;
@@ -11,19 +11,17 @@ export type News = {
 };
 
 /**
- * What tabs know of each other: a generation that each log-in, renewal and log-out raises. It is stored as the hint that there may be a
- * session, negative if there is none. None of it is needed for correctness: storage may be blocked, and messages may be late or lost.
+ * What tabs know of each other: a generation, which each log-in, renewal and log-out raises. It is stored as the hint whether there may be a session:
+ * negative if there is none. The client does not depend on either: storage may be blocked, and messages may be lost.
  */
-export const tabs = (base: string, hear: (news: News) => void) => {
+export const tabs = (base: string, onNews: (news: News) => void) => {
   const host = browser();
   const name = `tandem:${base}`;
   let channel: BroadcastChannel | undefined;
   let own = 0;
   let hint = Number(!!host);
 
-  /**
-   * Returns the hint, and changes it first if a value is given: above 0 if there may be a session. If nothing can be stored, this page remembers it.
-   */
+  /** Returns the hint, after storing a new value if one is given. If nothing can be stored, this page remembers the value. */
   const syncHint = (value?: number): number => {
     hint = value ?? hint;
     try {
@@ -40,21 +38,21 @@ export const tabs = (base: string, hear: (news: News) => void) => {
   const onMessage = ({ data }: { readonly data: News & { readonly own: number } }): void => {
     // Of two messages of one generation, the log-out counts.
     if (!(data.own >= own + (data.value ? 1 : 0))) return;
-    hear(data);
+    onNews(data);
     own = data.own;
   };
 
   return {
     generation,
     hint: syncHint,
-    /** Whether another tab has announced something that did not arrive: pages in the back/forward cache get no messages. */
+    /** Whether a message of another tab did not arrive: pages in the back/forward cache get no messages. */
     missed: (): boolean => generation() > own,
     announce: (news: News): void => {
       own = generation() + 1;
       syncHint(news.value ? own : -own);
       channel?.postMessage({ ...news, own });
     },
-    /** An open channel would keep the page out of the back/forward cache, or out of date in it. */
+    /** An open channel would keep the page out of the back/forward cache. */
     close: (): void => {
       channel?.close();
       channel = undefined;

@@ -1,7 +1,7 @@
 import { AuthError } from './auth-error.ts';
 import type { AuthClient, AuthClientOptions, AuthErrorCode, Change, SessionInfo, StepUpReason, User } from './types.ts';
 
-/** The calls of an AuthClient that a test can see, and can make fail. */
+/** The names of the calls that a test can see and make fail. */
 export type FakeCall =
   | {
       [Name in keyof AuthClient]: AuthClient[Name] extends (...args: never[]) => Promise<unknown> ? Name : never;
@@ -9,7 +9,7 @@ export type FakeCall =
   | `sessions.${keyof AuthClient['sessions']}`;
 
 export type FakeAuthClientOptions = {
-  /** The user who is logged in at the start; members that are left out have example values. Default: nobody. */
+  /** The user who is logged in at the start, with example values for missing members. Default: nobody is logged in. */
   readonly user?: Partial<User> | null | undefined;
   /** What `sessions.list()` resolves to. */
   readonly sessions?: readonly SessionInfo[] | undefined;
@@ -36,7 +36,6 @@ export type FakeAuthClient = AuthClient & {
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** A complete user, with example values for members that a test leaves out. */
 const userOf = (members: Partial<User>): User => {
   const { username = 'ada' } = members;
   return {
@@ -59,8 +58,8 @@ const stepUpResponse = (reason: StepUpReason): Response => {
 };
 
 /**
- * An AuthClient in memory, for tests of applications: no service, no browser, no timers. Everybody may log in with any password, unless a test
- * says otherwise. Listeners are called before a call resolves.
+ * An AuthClient in memory, for tests of applications, without a service, a browser and timers. Every log-in succeeds, unless a test makes it fail.
+ * Listeners are called before a call resolves.
  * @example
  * const auth = createFakeAuthClient({ user: { username: 'ada' } });
  * auth.failNext('logout', 'CLIENT_NETWORK_OFFLINE');

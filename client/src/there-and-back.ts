@@ -7,7 +7,7 @@ import type { Return, UserPage } from './types.ts';
  */
 const MARK = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
 
-/** What the address says. Anybody can make such an address. */
+/** The parts of the mark in the address of the page. Anybody can make such an address. */
 export type ReturnMark = { readonly code?: string | undefined; readonly state?: string | undefined };
 
 /** Reads what the service has added to the address of this page, and removes it from the address, except for an error. */
@@ -18,11 +18,10 @@ export const takeReturnMark = (): ReturnMark => {
   return { code, state };
 };
 
-/** The URL to which the service leads back. Default: the present page. */
 export const returnUrl = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
   (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
 
-/** The URL to which the service leads back after a log-in. In Safari, which gives the pages of the service another storage, it also asks for a code. */
+/** The URL to which the service leads back after a log-in. In Safari, where the pages of the service do not have the key, it also asks for a code. */
 export const returnUrlAfterLogin = (options?: Return, here?: string): string | undefined => {
   const back = returnUrl(options, here);
   if (!back || !browser()?.navigator.vendor?.startsWith('Apple')) return back;
@@ -31,7 +30,6 @@ export const returnUrlAfterLogin = (options?: Return, here?: string): string | u
   return url.href;
 };
 
-/** The address of a page of the service, which leads back. */
 export const userPage = (base: string, page: UserPage, options?: Return, here?: string): string => {
   const back = (/^(log-in|reg)/.test(page) ? returnUrlAfterLogin : returnUrl)(options, here);
   return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ''}`;

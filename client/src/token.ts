@@ -1,19 +1,17 @@
 import type { Binding, User } from './types.ts';
 
-/** An access token in memory. Times are milliseconds. */
 export type Token = {
   readonly value: string;
   user: User;
-  /** The id of the session. */
   readonly sid: string;
   readonly binding: Binding;
   /** Whether each request with the token needs a proof of the key of the device. */
   readonly isBound: boolean;
   /** When the token arrived, by the clock of this machine. Only differences of such times are used. */
   readonly at: number;
-  /** How long until the token should be renewed; below 0 afterwards. */
+  /** Milliseconds until the token should be renewed; below 0 afterwards. */
   readonly untilDue: () => number;
-  /** How long the token is still valid when it is due. */
+  /** Milliseconds for which the token is still valid when it should be renewed. */
   readonly margin: number;
 };
 
@@ -36,5 +34,5 @@ export const tokenOf = (value: string, binding: Binding, at = Date.now()): Token
   return { value, user, sid, binding, isBound: !!cnf, at, untilDue, margin };
 };
 
-/** `null` without a token, `undefined` if that is not known yet. */
+/** The user; `null` without a token, `undefined` as long as that is not known. */
 export const userOf = <None extends null | undefined>(token: Token | None): User | None => (token ? token.user : token);

@@ -1,10 +1,10 @@
-/** What the service sends and accepts. `test/client/types.test.ts` holds these types equal to the declarations of its routes. */
+/** What the service sends and accepts. `test/client/types.test.ts` compares these types with the declarations of the routes. */
 
 export type User = {
   readonly id: string;
   readonly username: string;
   readonly email: string;
-  /** ISO 8601, like all times. */
+  /** In ISO 8601, as all times in this file. */
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -20,7 +20,6 @@ export type CurrentUser = User & {
   readonly locale: string | null;
   /** Whether log-ins with the password need a second factor. */
   readonly secondFactor: boolean;
-  /** How many passkeys the user has. */
   readonly passkeys: number;
 };
 
@@ -34,12 +33,12 @@ export type Registration = {
   readonly locale?: string | undefined;
   /** The token of an invitation: `token` in the fragment of its link. */
   readonly invitation?: string | undefined;
-  /** For a hook of the service, such as the answer of a CAPTCHA. */
+  /** Data for a hook of the service, such as the answer to a CAPTCHA. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
 export type Credentials = {
-  /** The username or the email. */
+  /** A username or an email. */
   readonly account: string;
   readonly password: string;
 };
@@ -50,29 +49,28 @@ export type SessionInfo = {
   readonly id: string;
   readonly createdAt: string;
   readonly lastUsedAt: string;
-  /** A name for people, such as "Firefox on Windows". */
+  /** A name for the device, such as "Firefox on Windows". */
   readonly name: string | null;
   readonly userAgent: string | null;
   /** The network from which the session was opened. */
   readonly address: string | null;
-  /** What holds the key of the session's device. */
   readonly binding: Binding;
-  /** Whether this is the session of the client that asks. */
+  /** Whether this is the session of this client. */
   readonly current: boolean;
-  /** Whether this is no session, but a remembered device, on which the password is enough for a month. */
+  /** Whether this is a remembered device, on which the password is enough for a month, instead of a session. */
   readonly remembered: boolean;
 };
 
 /** How a user has authenticated (RFC 8176): password, code by mail, provider, former system, one-time password, key, presence of a user, several factors. */
 export type Amr = 'pwd' | 'mca' | 'fed' | 'adopted' | 'otp' | 'pop' | 'user' | 'mfa';
 
-/** What holds the key of a session's device: a page of the device, or the browser itself. */
+/** Who holds the key to which a session is bound: `device`, a page in the browser; `browser`, the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
 
 export type LoginResult = { readonly accessToken: string; readonly user: User };
 export type RefreshResult = { readonly accessToken: string };
 
-/** A field of a request that is not valid, with the number that a translation of its code needs. The message is in English. */
+/** A field of a request that is not valid, with the number for a translation of the message, which is in English. */
 export type FieldProblem = { readonly field: string; readonly message: string } & (
   | {
       readonly code: 'too_short' | 'too_small';
@@ -97,12 +95,11 @@ export type FieldProblem = { readonly field: string; readonly message: string } 
         | 'malformed';
     }
   | {
-      /** Of AUTH_USER_DUPLICATE: the username or the email belongs to somebody. */
+      /** With AUTH_USER_DUPLICATE: the username or the email belongs to another account. */
       readonly code: 'taken';
     }
 );
 
-/** What can be wrong with a field. */
 export type FieldCode = FieldProblem['code'];
 
 export type EventKind =
@@ -167,7 +164,6 @@ export type SessionEnding =
   | 'operator'
   | 'account-deleted';
 
-/** Something that happened to the account. */
 export type AccountEvent = {
   readonly id: string;
   readonly kind: EventKind;
@@ -177,7 +173,7 @@ export type AccountEvent = {
   readonly reason: SessionEnding | null;
   /** How the user has logged in, for the kind `logged-in`. */
   readonly method: LoginMethod | null;
-  /** How often it happened. Only log-ins on one device and refused log-ins are counted, by the hour; all others have 1. */
+  /** How often it happened within the hour, for log-ins on the same device, and for refused log-ins. All other events have 1. */
   readonly count: number;
   readonly requestId: string | null;
   readonly userAgent: string | null;
@@ -186,17 +182,16 @@ export type AccountEvent = {
   readonly note: string | null;
   /** `operator` if an operator of the service has caused the event. */
   readonly actor: 'operator' | null;
-  /** The name of the program of the request for people, such as "Firefox on Windows". */
+  /** A name for the device, such as "Firefox on Windows". */
   readonly deviceName: string | null;
 };
 
 export type AccountEvents = {
   readonly events: readonly AccountEvent[];
-  /** The value of `before` for the next page; `null`: there is no further page. */
+  /** `before` for the next page; `null` if there is no further page. */
   readonly next: string | null;
 };
 
-/** Everything that is stored about a user. */
 export type AccountExport = {
   readonly exportedAt: string;
   readonly user: User & {
@@ -230,7 +225,6 @@ export type AccountExport = {
     readonly isSynced: boolean;
     readonly isBackedUp: boolean;
   })[];
-  /** The accounts at providers with which the user logs in. */
   readonly identities: readonly (LinkedIdentity & { readonly issuer: string; readonly subject: string })[];
   /** Authenticator apps. */
   readonly factors: readonly { readonly id: string; readonly createdAt: string; readonly confirmedAt: string | null }[];
@@ -296,7 +290,6 @@ export type MessageKind =
   | 'recovery-code-used'
   | 'recovery-codes-made';
 
-/** The error codes of the service. */
 export type ServiceCode =
   | 'CLIENT_PARAMS_VALIDATION_FAILED'
   | 'AUTH_CREDENTIALS_INVALID'
@@ -333,33 +326,31 @@ export type ServiceCode =
 
 /** Errors that the service does not send. */
 export type ClientCode =
-  /** The browser is offline. */
   | 'CLIENT_NETWORK_OFFLINE'
-  /** There was no response. */
+  /** There was no response, for an unknown reason. */
   | 'CLIENT_NETWORK_FAILED'
-  /** The service did not respond in time. */
   | 'CLIENT_NETWORK_TIMEOUT'
   /** The service can be reached, but the browser does not let this origin read its response. */
   | 'CLIENT_ORIGIN_REFUSED'
   /** The browser does not keep or send the refresh cookie. */
   | 'CLIENT_COOKIE_BLOCKED'
-  /** The answer is not one of the service, but for example of a proxy. */
+  /** The answer is not from the service, but for example from a proxy. */
   | 'CLIENT_RESPONSE_INVALID'
-  /** `fetch` was called with an origin that must not get the access token. */
+  /** A request was not sent, since its origin must not get the access token. */
   | 'CLIENT_TARGET_REFUSED'
-  /** The browser has made or shown no passkey: the user did not want to, for example. `cause` is its error. */
+  /** The browser has made or shown no passkey, for example because the user did not want to. `cause` is the error of the browser. */
   | 'CLIENT_PASSKEY_REFUSED';
 
 export type AuthErrorCode = ServiceCode | ClientCode;
 
 /**
- * Why the user changed. `login`: somebody logged in, here or elsewhere. `refresh`: the session was restored, or its token renewed.
- * `logout`: here or in another tab. `ended`: the service has refused the session.
+ * Why the user changed. `login`: somebody logged in, here or in another tab. `refresh`: the session was restored, or its token renewed.
+ * `logout`: the user logged out, here or in another tab. `ended`: the service has refused the session.
  */
 export type Change = 'login' | 'refresh' | 'logout' | 'ended';
 
 export type AccountClientOptions = {
-  /** The address of the service, with `http://` or `https://`, and its path if it has one. */
+  /** The URL of the service, with its path if it has one. */
   readonly baseUrl: string;
   /** The `fetch` of an AuthClient, for calls that act for its user. Default: the global `fetch`, for calls that need no user. */
   readonly fetch?: ((input: string, init?: RequestInit) => Promise<Response>) | undefined;
@@ -367,29 +358,28 @@ export type AccountClientOptions = {
 
 export type PasswordReset = { readonly token: string; readonly newPassword: string };
 export type UsernameChange = { readonly username: string };
-/** It needs a session of the account, or the password. */
+/** The password is needed without a session of the account. */
 export type EmailChangeConfirmation = { readonly token: string; readonly password?: string | undefined };
 
 /** Whose password a link sets. */
 export type PasswordResetPreview = { readonly username: string };
 
-/** What the link of a change of the email does. */
+/** The change of an email that a link makes. */
 export type EmailChangePreview = {
   readonly username: string;
-  /** When the account was registered. */
   readonly createdAt: string;
-  /** Until when a former address could take the account back; `null` if none could. */
+  /** Until when a former address could take the account back; `null` if there is no such address. */
   readonly undoUntil: string | null;
 };
 
-/** It needs `password`. With `PASSWORDS=optional`, `code` may replace it, which `requestConfirmationCode` mails to the present address. */
+/** Needs the password, or with `PASSWORDS=optional` the code that `requestConfirmationCode` mails to the present address. */
 export type EmailChange = {
   readonly email: string;
   readonly password?: string | undefined;
   readonly code?: string | undefined;
 };
 
-/** A page of events: at most `limit` events that precede the event with the id `before`. */
+/** At most `limit` events, from before the event with the id `before`. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
 export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
@@ -404,8 +394,8 @@ export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
   readonly ignoreHint?: boolean | undefined;
   /**
    * Called when a response says that the user has to authenticate again: `recent`, by the password or a passkey; `second-factor`, by a code or a passkey.
-   * When its promise resolves, the request is repeated, so that a filled-in form is not lost; when it rejects, the request rejects. If both are missing,
-   * it is called twice. Concurrent requests share a call. A request that it makes itself must not need a step-up: that would wait for ever.
+   * When the promise resolves, the request is repeated, so that a filled-in form is not lost. When it rejects, the request rejects. If a request needs both,
+   * there are two calls. Concurrent requests share a call. The function must not make a request that needs a step-up itself: both would wait for ever.
    */
   readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;
 };
@@ -419,13 +409,13 @@ export type Shown =
   | { readonly recoveryCode: string }
   | { readonly credential: PasskeyCredential };
 
-/** The pages of the service to which an application has links. `register` and `forgot` are also linked from `log-in`. */
+/** The pages of the service to which an application may link. `log-in` links to `register` and `forgot` itself. */
 export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
 
-/** The URL to which a page of the service leads back, at an origin of the allow-list. Default: the present page. */
+/** The URL to which a page of the service leads back, at an allowed origin. Default: the present page. */
 export type Return = { readonly to?: string | URL | undefined };
 
-/** The options of a log-in at a provider. Those of a registration are for a user who is new. */
+/** The options of a log-in at a provider. `invitation`, `locale` and `extra` are for a new user, whom it registers. */
 export type SignInOptions = Return &
   Pick<Registration, 'invitation' | 'locale' | 'extra'> & {
     /** The URL to which an error leads, with its code as the parameter `error`. Default: the present page. */
@@ -437,7 +427,7 @@ export type SignInOptions = Return &
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
-  /** What holds the key of the session's device, without which a copy of the cookie cannot renew the session. */
+  /** Who holds the key to which the session is bound. Without the key, a copy of the cookie cannot renew the session. */
   readonly binding: Binding;
   /** Settles with the first attempt to restore a session. It rejects if there was no answer, for example offline. */
   readonly ready: Promise<User | null>;
@@ -453,7 +443,7 @@ export type AuthClient = {
   readonly logInAt: {
     /** Leads to the log-in page of the service, and back. Then `ready` has the user. */
     (page?: Return): void;
-    /** Logs in at another path than `login` does, for modules such as the one for passkeys. `seen` gets the whole answer. */
+    /** Logs in by a request to `path`: for the clients of passkeys and pending log-ins. `seen` gets the whole answer. */
     (path: string, body: object, seen?: (result: object) => void): Promise<User>;
   };
   /** Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached. */
@@ -478,7 +468,7 @@ export type AuthClient = {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** A valid access token for other HTTP libraries; `null` if nobody is logged in. With `JWT_BINDING=on`, it is of no use without a proof. */
   readonly accessToken: () => Promise<string | null>;
-  /** Removes timers, listeners and the channel to other tabs. */
+  /** Removes the timers and listeners, and closes the channel to other tabs. */
   readonly dispose: () => void;
 };
 
@@ -498,7 +488,7 @@ export type Passkey = {
   /** The id by which browsers know the passkey. */
   readonly credentialId: string;
   readonly name: string;
-  /** The model of the authenticator that has made it. */
+  /** The model of the authenticator that has made the passkey. */
   readonly aaguid: string;
   /** Whether several devices of the user can have the passkey. */
   readonly synced: boolean;
@@ -508,7 +498,7 @@ export type Passkey = {
 };
 
 export type AddedPasskey = Passkey & {
-  /** Set for a first passkey, if the user has no other way in. A recovery code logs in in place of the password. */
+  /** Set if the user can log in only with passkeys, and had no recovery codes. A recovery code replaces the password of a log-in. */
   readonly recoveryCodes?: readonly string[] | undefined;
 };
 
@@ -552,7 +542,7 @@ export type AcceptedPasskeys = {
   readonly allAcceptedCredentialIds: readonly string[];
 };
 
-/** What `toJSON()` of a passkey that was made returns, as far as the service reads it. */
+/** The members of a new passkey's `toJSON()` that the service reads. */
 export type NewPasskeyCredential = {
   readonly id: string;
   readonly response: {
@@ -562,7 +552,7 @@ export type NewPasskeyCredential = {
   };
 };
 
-/** What `toJSON()` of a passkey that was used returns, as far as the service reads it. */
+/** The members of a used passkey's `toJSON()` that the service reads. */
 export type PasskeyCredential = {
   readonly id: string;
   readonly response: {
@@ -582,7 +572,6 @@ export type PasskeyClientOptions = {
 /** What a user can log in with besides the password. */
 export type Factors = {
   readonly passkeys: readonly Passkey[];
-  /** Authenticator apps. */
   readonly totp: readonly { readonly id: string; readonly createdAt: string }[];
   /** How many recovery codes are left. */
   readonly recoveryCodes: number;
@@ -603,9 +592,9 @@ export type StartedApp = {
 export type AppConfirmation = { readonly id: string; readonly code: string };
 export type RecoveryCodes = { readonly recoveryCodes: readonly string[] };
 
-/** What a pending log-in waits for. */
+/** A log-in that lacks its second factor, or a code by mail. */
 export type PendingLogin = {
-  /** `mail-code`: a code was sent by mail, if the password was right. The answer to a wrong password is the same. */
+  /** `mail-code`: a code was sent by mail if the password was right. After a wrong password, the answer is the same, without a mail. */
   readonly methods: readonly ('totp' | 'recovery-code' | 'passkey' | 'mail-code')[];
   /** Whether the user has no factor, and has to add an authenticator app. */
   readonly enrol: boolean;
@@ -614,7 +603,6 @@ export type PendingLogin = {
   readonly passkey: PasskeyRequestOptions | null;
 };
 
-/** What the user presents for a pending log-in. */
 export type SecondFactor = (
   | { readonly code: string }
   | { readonly recoveryCode: string }
@@ -656,8 +644,8 @@ export type ServerAuthOptions = {
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
   /**
-   * The origin of the pages as browsers know it. Default: the origin of each request, which is another one behind most proxies. Requests with bound tokens
-   * need it: their proofs are for this server alone, and a request may name any host.
+   * The origin of the pages as browsers know it. Default: the origin that each request names, which is wrong behind most proxies. Required for bound tokens:
+   * their proofs are for this server alone, and a request may name any host.
    */
   readonly origin?: string | undefined;
   /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. Default: `__Host-access_token`, or `access_token` if the service has no https. */
@@ -685,35 +673,34 @@ export type RequireUserOptions = {
   readonly loginPage?: string | undefined;
 };
 
-/** What a server that renders pages knows of its visitors. A call rejects with an AuthError if this cannot be found out. */
+/** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out. */
 export type ServerAuth = {
   /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
-  /** The user; or a response that gets the visitor an access token or a log-in, and has to be sent instead of the page. */
+  /** The user; or a response to send instead of the page: it gets the visitor an access token, or leads to the log-in. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
-  /** The address of a page of the service, for a link. It leads back to the page of the request, or to `to`, which may be a path. */
+  /** The address of a page of the service, for a link. The page leads back to the URL of the request, or to `to`, which may be a path. */
   readonly linkTo: (page: UserPage, request: Request, options?: Return) => string;
   /** Like the global `fetch`, with the access token of the visitor, if there is one. */
   readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 };
 
 export type EndedSessionsOptions = Pick<ServerAuthOptions, 'baseUrl' | 'issuer' | 'fetch'> & {
-  /** What happens while the list is stale: `stale-ok`, the default, goes by the last list; `refuse` refuses every token. */
+  /** While the list is stale, `stale-ok` (the default) uses the last list, and `refuse` makes `isEnded` throw. */
   readonly whenStale?: 'stale-ok' | 'refuse' | undefined;
   /** Seconds without an answer of the service after which the list is stale. Default: 60. */
   readonly staleAfter?: number | undefined;
-  /** Called for each request that has failed. The request is repeated. */
+  /** Called after each failed request for the list, which is repeated. */
   readonly onError?: ((error: Error) => void) | undefined;
 };
 
-/** The sessions that have ended, and the users who were disabled or deleted, while their access tokens are valid. */
+/** The sessions that have ended, and the users who were disabled or deleted, as long as their access tokens have not expired. */
 export type EndedSessions = {
   /**
-   * Whether a verified access token does not count any more. No request is made.
+   * Whether a verified access token does not count any more, by the lists that have arrived.
    * @param token `sid` is in its header, `sub` and `iat` are claims
    * @throws AuthError with `refuse`, while the list is stale: answer 503
    */
   readonly isEnded: (token: { readonly sid?: unknown; readonly sub?: string; readonly iat?: number }) => boolean;
-  /** Stops following the list. */
   readonly close: () => void;
 };

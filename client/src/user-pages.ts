@@ -4,8 +4,8 @@ import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } 
 import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, signalUser } from './webauthn.ts';
 
 /**
- * The script of the pages for users. They work without it; it adds passkeys, the key of the device, a button that is pressed once, passwords that
- * can be seen and their strength. Elements say what it does for them by `data-…`.
+ * The script of the pages for users, which also work without it. It adds passkeys, the key of the device, the strength of passwords, and a button that
+ * shows them; it sends a form only once. Attributes `data-…` of elements say what it does for them.
  */
 
 const base = new URL('.', import.meta.url);
@@ -22,13 +22,13 @@ const hiddenField = (form: HTMLFormElement, name: string, value: string): void =
 /** The path of a form relative to the base URL of the service, which may have a path itself. */
 const pathOf = (form: HTMLFormElement): string => `/${new URL(form.action).href.slice(base.href.length)}`;
 
-/** Milliseconds by which the clock of this machine may differ from the time that the form states. Beyond that, a proof needs the clock of the service. */
+/** Milliseconds by which the clock of this machine may differ from the time in the form. A proof after a larger difference gets the time of the service. */
 const CLOCK_TOLERANCE = 20_000;
 const loadedAt = Date.now();
 
 /**
- * Safari gives these pages another storage than the application, so they do not have the key. They ask the application, once in a tab, which sends a
- * proof in the fragment. A proof that no page has asked for is ignored: anybody could put one into a link.
+ * Safari gives these pages another storage than the application, so they do not have the key. Once in a tab, they lead to the application, which leads
+ * back with a proof in the fragment. A proof that they have not asked for is ignored: anybody could put one into a link.
  */
 const applicationProof = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
   if (!elsewhere || !navigator.vendor.startsWith('Apple')) return {};
@@ -60,7 +60,7 @@ addEventListener('pageshow', () => {
   for (const form of allOf<HTMLFormElement>('form')) form.ariaBusy = 'false';
 });
 
-/** Gets options for a passkey from the service. Options in the page itself would be valid only for minutes. */
+/** Gets options for a passkey from the service. Options in the page itself would expire after minutes. */
 const requestOptions = async (): Promise<PasskeyRequestOptions> => {
   const response = await fetch(new URL('auth/passkey/options', base), { method: 'POST' });
   return (await response.json()).data;
@@ -71,12 +71,12 @@ const sendCredential = (form: HTMLFormElement, credential: object): Promise<void
   return send(form);
 };
 
-let waiting = new AbortController();
+let attempt = new AbortController();
 const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   const { options, creates } = form.dataset;
-  waiting.abort();
-  waiting = new AbortController();
-  const { signal } = waiting;
+  attempt.abort();
+  attempt = new AbortController();
+  const { signal } = attempt;
   const credential = creates
     ? await create(JSON.parse(creates) as PasskeyCreationOptions, signal)
     : await get(options ? (JSON.parse(options) as PasskeyRequestOptions) : await requestOptions(), signal);
@@ -85,7 +85,7 @@ const showPasskey = async (form: HTMLFormElement): Promise<void> => {
 
 /** Shows that the browser gave no passkey. The console gets the reason, which may be a wrong setting of the service. */
 const showNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unknown): void => {
-  // The user has pressed another button, which has ended this attempt.
+  // Another button, which the user has pressed, has ended this attempt.
   if ((error as Error).name === 'AbortError') return;
   const alert = document.createElement('p');
   alert.className = 'notice';
@@ -99,27 +99,27 @@ const showNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: un
 /** Lets the browser offer passkeys in the field of the account name. */
 const autofill = async (form: HTMLFormElement): Promise<void> => {
   if (!(await canAutofill())) return;
-  await sendCredential(form, await awaitPasskey(requestOptions, await requestOptions(), waiting.signal));
+  await sendCredential(form, await awaitPasskey(requestOptions, await requestOptions(), attempt.signal));
 };
 
-/** Makes a passkey without asking, in a browser that does so after it has filled in the password. */
+/** Makes a passkey without asking, in a browser that allows that after it has filled in the password. */
 const createSilently = async (form: HTMLFormElement): Promise<void> => {
   if (!(await can('conditionalCreate'))) return;
-  const credential = await create(JSON.parse(form.dataset.creates ?? ''), waiting.signal, 'conditional');
+  const credential = await create(JSON.parse(form.dataset.creates ?? ''), attempt.signal, 'conditional');
   hiddenField(form, 'mediation', 'conditional');
   await sendCredential(form, credential);
 };
 
-/** Lets the form lead to the page that offers a passkey, if the device can make one. @param way the path of that page. */
-const offerPasskey = async (form: HTMLFormElement, way: string): Promise<void> => {
-  if (await canMake()) hiddenField(form, 'to', way);
+/** Lets the form lead to the page that offers a passkey, if the device can make one. @param pagePath the path of that page */
+const offerPasskey = async (form: HTMLFormElement, pagePath: string): Promise<void> => {
+  if (await canMake()) hiddenField(form, 'to', pagePath);
 };
 
 for (const form of allOf<HTMLFormElement>('form')) {
   const isPasskey = form.hasAttribute('data-passkey');
   form.hidden = isPasskey && !isAvailable();
   form.addEventListener('submit', (event) => {
-    // This is another button of the form, whose route accepts no proof.
+    // A button with another address than the form: its route accepts no proof.
     if (event.submitter?.hasAttribute('formaction') && form.ariaBusy !== 'true') {
       form.ariaBusy = 'true';
       return;
@@ -144,7 +144,7 @@ const showTime = (time: HTMLTimeElement): void => {
 };
 for (const time of allOf<HTMLTimeElement>('time[datetime]')) showTime(time);
 
-/** Shows whose link it is, and what it would do. The service tells this by the token of the link, and changes nothing. */
+/** Shows whose link this is, and what it would do. The service tells that without using the link up. */
 const showPreview = async (form: HTMLFormElement, link: string): Promise<void> => {
   const [, token] = /(?:^|token=)([\w-]+)$/.exec(link) ?? [];
   const { preview } = form.dataset;
@@ -164,7 +164,7 @@ const showPreview = async (form: HTMLFormElement, link: string): Promise<void> =
   }
 };
 
-/** The token of a link in a mail is in the fragment, which browsers never send. It is moved into the form, so that nobody copies it with the address. */
+/** Moves the token of a link in a mail from the fragment of the address, which browsers never send, into the form. The address may be copied then. */
 for (const input of allOf<HTMLInputElement>('[data-token]')) {
   const link = new URLSearchParams(location.hash.slice(1));
   // Some mail programs add parameters behind the token.
@@ -174,7 +174,7 @@ for (const input of allOf<HTMLInputElement>('[data-token]')) {
     // The link of an invitation also has the address for which the invitation is valid.
     const email = input.form?.querySelector<HTMLInputElement>('[name=email]');
     if (email) email.value = link.get('email') ?? '';
-    // The links to this page in other languages get the token as well.
+    // The links to this page in other languages keep the token.
     for (const other of allOf<HTMLAnchorElement>('a[hreflang]')) other.hash = location.hash;
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
@@ -183,10 +183,10 @@ for (const input of allOf<HTMLInputElement>('[data-token]')) {
   input.addEventListener('change', showPreviewOf);
   showPreviewOf();
 }
-// If the page is open already, another link to it changes only the fragment, so the page has to be loaded again.
+// A link to the page that is open changes only the fragment, so the page has to be loaded again.
 addEventListener('hashchange', () => location.reload());
 
-/** How hard a password is to guess, from 0 to 4, by its length and its kinds of characters. It is only a hint: the service decides. */
+/** How hard a password is to guess, from 0 to 4, by its length and its kinds of characters. This is only a hint for the user: the service decides. */
 const strengthOf = (password: string): number => {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/].filter((kind) => kind.test(password)).length;
   const distinct = new Set(password).size;
@@ -225,11 +225,11 @@ for (const input of allOf<HTMLInputElement>('input[type=password]')) {
   input.after(button);
 }
 
-/** Removes the mark from the address (`MARK` of the service) with which another page has led here. */
-const address = new URL(location.href);
-if (address.searchParams.has('tandem')) {
-  address.searchParams.delete('tandem');
-  history.replaceState(null, '', address);
+/** Removes the mark with which another page of the service has led here (`MARK` in the service) from the address. */
+const pageUrl = new URL(location.href);
+if (pageUrl.searchParams.has('tandem')) {
+  pageUrl.searchParams.delete('tandem');
+  history.replaceState(null, '', pageUrl);
 }
 
 for (const button of allOf<HTMLButtonElement>('[data-print]')) {

@@ -4,7 +4,7 @@ import { isProven } from './proof.ts';
 import { dataOf } from './response.ts';
 import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
-/** Milliseconds: until an answer of the service is given up, how long its keys are kept, and how long before its end a token is due. */
+/** Milliseconds: the time limit of a request to the service, how long its keys are kept, and how long before its end a token is renewed. */
 const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
 /** Errors of jose that do not mean that the token is bad: the keys could not be read. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
@@ -16,19 +16,19 @@ const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 type Claims = { user: User; cnf?: { jkt?: string } };
 
 /**
- * Who has sent a request, and when the token is due to be renewed. Without a user: whether it is sure that nobody is logged in, why, and what a
- * script is told in `WWW-Authenticate`.
+ * Who has sent a request, and when (epoch milliseconds) the token should be renewed. Without a user: whether it is sure that nobody is logged in,
+ * why there is no user, and the header `WWW-Authenticate` of an answer to a script.
  */
 type Visitor = { user: User | null; token: string; due: number; isNobody: boolean; why: string; challenge: string };
 const nobody = (why: string, isNobody = false, challenge = 'Bearer'): Visitor => ({
   ...{ user: null, token: '', due: 0, isNobody, why, challenge },
 });
 
-/** The cookies of a name. There may be several, since another host of the site may have set one of the same name. */
+/** The cookies of a name. There may be several, since other hosts of the site may set cookies of the same name. */
 const cookiesOf = ({ headers }: Request, name: string): string[] =>
   (headers.get('Cookie')?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 
-/** What a page server finds out about its visitors: by their access tokens, or by asking the service with their refresh tokens. */
+/** Finds out who the visitors of a page server are: by their access tokens, or by asking the service with their refresh tokens. */
 export const visitors = (base: string, options: ServerAuthOptions) => {
   const { issuer, audience, pageServer, fetch: send = fetch } = options;
   const cookieName = options.cookieName ?? (base.startsWith('https:') ? '__Host-access_token' : 'access_token');
@@ -40,7 +40,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   const noAnswer = (url: string, cause: unknown): AuthError =>
     new AuthError('CLIENT_NETWORK_FAILED', `No response: ${url}`, { cause, retryable: true });
 
-  /** The URL that a proof has to name. It does not trust the host that the request names: another server could pass on a request that it got. */
+  /** The URL that a proof has to name. The host that the request names is not trusted: another server could pass on a request with its own host. */
   const addressOf = ({ url }: Request): string => {
     if (!options.origin) throw new AuthError('CLIENT_TARGET_REFUSED', 'Set origin: a proof is for this server alone.');
     return new URL(options.origin).origin + new URL(url).pathname;
@@ -57,7 +57,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
       if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return deny('its session has ended');
       const isRight = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
       if (!isRight) return deny('no proof of the key to which it is bound', PROOF_CHALLENGE);
-      // The margin leaves the requests of a page with this token the time to arrive.
+      // The margin is the time that a page has for its own requests with this token.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
       return tokenType === 'access' ? { ...nobody(''), user, token, due } : deny('its tokenType');
     } catch (error) {
@@ -85,7 +85,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
     const [, scheme = '', token] = CREDENTIALS.exec(request.headers.get('Authorization') ?? '') ?? [];
     const isDpop = /^dpop$/i.test(scheme);
     const caller = token ? await verify(token, isDpop ? request : undefined) : null;
-    // A proxy in front of the pages may add a Bearer token of its own, so a bad one is ignored.
+    // A Bearer token that is not valid is ignored: it may be that of a proxy in front of the pages.
     if (caller?.user || (caller && isDpop)) return caller;
     let visitor: Visitor | null = null;
     for (const each of cookiesOf(request, cookieName))

@@ -11,10 +11,10 @@ import type { AuthClient, User } from './types.ts';
  */
 export const useAuth = (auth: AuthClient): Readonly<ShallowRef<User | null | undefined>> => {
   const user = shallowRef(auth.user);
-  const changed = () => {
+  const update = () => {
     user.value = auth.user;
   };
-  const stop = follow(auth, changed);
+  const stop = follow(auth, update);
   if (getCurrentScope()) onScopeDispose(stop);
   return user;
 };

@@ -12,7 +12,7 @@ type Prompt = {
 };
 type Created<Json> = { readonly toJSON: () => Json } | null;
 
-/** What a browser offers for passkeys (WebAuthn Level 3). The signals and the capabilities are newer than the rest. */
+/** The interfaces of browsers for passkeys (WebAuthn Level 3). Older browsers lack the optional members. */
 type WebAuthn = {
   readonly PublicKeyCredential?: {
     readonly parseCreationOptionsFromJSON: (options: Api.PasskeyCreationOptions) => unknown;
@@ -75,7 +75,7 @@ export const get = (
     host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), ...mode, signal }),
   );
 
-/** Asks the browser to forget all other passkeys. A page does not learn whether it does. */
+/** Asks the browser to forget all other passkeys. A page cannot see whether the browser does. */
 export const signalAccepted = (accepted: Api.AcceptedPasskeys) =>
   passkeys()?.signalAllAcceptedCredentials?.(accepted).catch(ignore);
 export const signalUnknown = (rpId: string, credentialId: string) =>

@@ -14,13 +14,13 @@ export const closingOnFailure = async <Result>(open: (opened: OpenedParts) => Pr
 
 /** A list of opened parts, which are closed in the opposite order. */
 export const openedParts = () => {
-  const open: (() => unknown)[] = [];
+  const closers: (() => unknown)[] = [];
   return {
-    add: (close: () => unknown): void => void open.push(close),
+    add: (close: () => unknown): void => void closers.push(close),
     /** Closes every part once, even if closing one of them fails. @throws the first error */
     closeAll: async (): Promise<void> => {
       const errors: unknown[] = [];
-      for (let close = open.pop(); close !== undefined; close = open.pop()) {
+      for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
         try {
           await close();
         } catch (error) {

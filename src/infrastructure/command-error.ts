@@ -5,7 +5,6 @@ import { ConfigError } from './config.ts';
 /** The exit status of a command: 0 done, 1 failed, 2 invalid arguments or configuration. The help of a command says what 3 means. */
 export type Status = 0 | 1 | 2 | 3;
 
-/** An error that a command throws before it has changed anything. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** A code for programs, which stays the same in later versions. */

@@ -35,7 +35,6 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** The overrides of `serve`, without those that it handles itself, and with replacements for Redis, the sending of webhooks, and providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
@@ -50,9 +49,9 @@ export const compose = (config: Config, logger: Logger, overrides: ServiceOverri
 
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
-  const built = { version: VERSION, revision: REVISION };
+  const buildInfo = { version: VERSION, revision: REVISION };
   // Loaded only if metrics are on, since their library is slow to load.
-  const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
+  const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(buildInfo);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const [mailWakeUp, webhookWakeUp] = [createWakeUpSignal(), createWakeUpSignal()];
@@ -175,21 +174,20 @@ const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }
 };
 
 const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
-  const own = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
+  const withOwnRecords = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
   return {
     ...ports,
     records: ownRecords(ports.records),
-    transactions: { run: (work) => ports.transactions.run((stores) => work(own(stores))) },
+    transactions: { run: (work) => ports.transactions.run((stores) => work(withOwnRecords(stores))) },
   };
 };
 
-/** The settings for use cases and HTTP: all except keys, and URLs that may have passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
   const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 
-/** The service's own origins, if its pages, or browsers that keep the key of a session, send requests with the header Origin. */
+/** The service's own origins, if requests come from them: from its pages, or from browsers that keep the key of a session. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||

@@ -7,11 +7,9 @@ import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly providers: readonly ProviderSettings[];
-  /** A line for each setting that is allowed, but risky or probably a mistake. */
   readonly warnings: readonly string[];
-  /** All variables, as the back office shows them. The `value` of a secret is `null`. */
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
-  /** Like `warnings`, about the database. They are not logged if the caller has a storage of its own. */
+  /** Like `warnings`, about the database. They are not logged if `serve` gets another storage. */
   readonly databaseWarnings: readonly string[];
 };
 
@@ -42,26 +40,26 @@ export const parseConfig = (env: variables.Env): Config => {
 export type ReadConfig = ReturnType<typeof readConfig>;
 
 /** Parses an environment, including the files that `<name>_FILE` names. Never throws: problems are returned beside the valid settings. */
-export const readConfig = (given: variables.Env) => {
-  const { env, problems } = variables.readEnvironment(given);
+export const readConfig = (environment: variables.Env) => {
+  const { env, problems } = variables.readEnvironment(environment);
   const { values: valid, invalid } = variables.readVariables(env);
   // All defaults are valid, so every variable has a value.
   const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;
-  const ofProviders =
+  const { providers, problems: providerProblems } =
     'OIDC_PROVIDERS' in valid
       ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
       : { providers: [], problems: [] };
   /** Settings of the variables in `invalidNames` have their defaults. */
   const config: Config = {
     ...settingsOf(values),
-    providers: ofProviders.providers,
+    providers,
     warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariables(env)],
     shownSettings: variables.shownSettings(env),
     databaseWarnings: applicableRules(databaseWarnings(env), valid),
   };
   return {
     config,
-    problems: [...problems, ...invalid, ...ofProviders.problems, ...applicableRules(REFUSALS, valid)],
+    problems: [...problems, ...invalid, ...providerProblems, ...applicableRules(REFUSALS, valid)],
     invalidNames: new Set<variables.VariableName>(variables.VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };

@@ -18,7 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits up to `longest` ms for a call of `wake`, or not at all if there was one since the last wait. One caller may wait. @returns `isForAll` */
+    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. Only one caller may wait. @returns `isForAll` */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -35,11 +35,11 @@ export const createWakeUpSignal = () => {
 };
 
 /**
- * The longest time between two polls, in milliseconds. The time is random, and most calls of `wake` do not change it, so that nobody who asks for mail
- * can choose the time of a poll.
+ * The longest time between two polls, in milliseconds. The time is random, and most calls of `wake` do not change it: who asks for mail must not choose
+ * the time of a poll.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds that the service waits when it stops: for attempts in progress, and after aborting them once more. */
+/** Milliseconds for which a stop waits for attempts in progress. Then it aborts them, and waits as long again. */
 const GRACE = 5_000;
 
 type DeliveryDeps = {
@@ -56,12 +56,11 @@ type DeliveryDeps = {
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
-/** Milliseconds. */
 export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: number };
 
 /** Sends stored messages or events until `signal` is aborted. A slow attempt does not delay others. */
 export const deliver = async (
-  { send, concurrency, store, wakeUp, abortAttempts: abandon, clock, logger, onIdle }: DeliveryDeps,
+  { send, concurrency, store, wakeUp, abortAttempts, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE }: DeliveryTimes = {},
 ): Promise<void> => {
@@ -71,11 +70,10 @@ export const deliver = async (
     unavailable: `${store} could not be read`,
     available: `${store} can be read again`,
   });
-  /** Begins as many attempts as `concurrency` allows. @returns how many have begun */
   const beginAttempts = async (): Promise<number> => {
     const room = concurrency - inProgress.size;
     try {
-      const attempts = room === 0 ? [] : await send(room, polls.last());
+      const attempts = room === 0 ? [] : await send(room, polls.beginIfDue());
       outage.succeeded();
       for (const attempt of attempts) {
         inProgress.add(attempt);
@@ -92,22 +90,22 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const started = await beginAttempts();
-    if (started > 0 && inProgress.size < concurrency) continue;
-    if (started === 0) await onIdle?.();
+    const startedCount = await beginAttempts();
+    if (startedCount > 0 && inProgress.size < concurrency) continue;
+    if (startedCount === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
-  const ended = Promise.all(inProgress);
-  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+  const allAttempts = Promise.all(inProgress);
+  await Promise.race([allAttempts, pause(grace, undefined, { ref: false })]);
   if (inProgress.size === 0) return;
-  abandon();
-  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+  abortAttempts();
+  await Promise.race([allAttempts, pause(grace, undefined, { ref: false })]);
 };
 
-/** The least milliseconds between two counts: a count reads up to a thousand rows, and each event may wake the loop. */
+/** The least milliseconds between two counts. A count reads up to a thousand rows, and each event may cause one. */
 const COUNT_INTERVAL = 1_000;
 
-/** Counts the waiting messages or events for metrics. @param read `since`: epoch milliseconds of the oldest one; `null` if there is none */
+/** Counts the waiting messages or events for metrics. @param read `since`: since when the oldest one waits; `null` if none waits */
 export const countOfWaiting = (
   read: () => Promise<{ readonly count: number; readonly since: number | null }>,
   clock: Clock,
@@ -132,8 +130,8 @@ const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), monotonicTime()];
   const untilNext = () => Math.max(0, next - monotonicTime());
   return {
-    /** Returns the time of the last poll, in epoch milliseconds. If the next poll is due, it counts as begun now. */
-    last(): number {
+    /** Begins the next poll if it is due. @returns when the last poll began, in epoch milliseconds */
+    beginIfDue(): number {
       if (untilNext() > 0) return last;
       last = clock.now();
       next = monotonicTime() + interval * (0.2 + 0.8 * random());

@@ -21,7 +21,7 @@ import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { restrictDirectory } from './private-data.ts';
 
-/** Sends webhooks over HTTP. The sender is loaded with the first webhook, since a start does not need its TLS. */
+/** Sends webhooks over HTTP. The sender is loaded with the first webhook, since the modules for TLS would slow down a start. */
 export const openSender =
   (config: Config, clock: Clock, stop: AbortSignal): SenderFor =>
   async (webhook) => {
@@ -38,15 +38,14 @@ type Delivery = {
   readonly isWatched: boolean;
 };
 
-/** Delivers events to webhooks in the background. @param given a sender that replaces the one over HTTP */
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
   { logger, report, isWatched, wakeUp }: Delivery,
-  given?: SenderFor,
+  replacement?: SenderFor,
 ) => {
   const stop = new AbortController();
-  const senderFor = warnOfOtherKeys(given ?? openSender(config, clock, stop.signal), logger);
+  const senderFor = warnOfOtherKeys(replacement ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
   const { begin } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
@@ -59,12 +58,12 @@ export const webhookDelivery = (
 
 /** Logs a warning about each webhook for which this instance cannot sign: once, and again after a rotation of the webhook's key. */
 const warnOfOtherKeys = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
-  const warned = new Set<string>();
+  const warnedKeys = new Set<string>();
   return async (webhook) => {
     const send = await senderFor(webhook);
     const { id, publicKey } = webhook;
-    if (send === null && !warned.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
-    if (send === null) warned.add(publicKey);
+    if (send === null && !warnedKeys.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
+    if (send === null) warnedKeys.add(publicKey);
     return send;
   };
 };
@@ -76,13 +75,13 @@ const WEBHOOK_LINES = { unavailable: 'a webhook failed and is tried again', avai
 
 /** Logs the outcome of each attempt, without URLs and bodies. While a receiver is down, only the first failure is a warning. */
 export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
-  const failing = new Map<string, ReturnType<typeof outageLog>>();
+  const outages = new Map<string, ReturnType<typeof outageLog>>();
   return (...[outcome, { webhookId, userId, sequence, event, attempts }, status, err]: Reports['webhook']): void => {
     const line = {
       webhook: { id: webhookId, event: event?.id, type: event?.type, userId, sequence, attempts, status },
     };
-    const outage = failing.get(webhookId) ?? outageLog(logger, WEBHOOK_LINES);
-    failing.set(webhookId, outage);
+    const outage = outages.get(webhookId) ?? outageLog(logger, WEBHOOK_LINES);
+    outages.set(webhookId, outage);
     if (outcome === 'disabled')
       logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
     else if (outcome === 'given-up') logger.error(line, 'an event was not delivered to a webhook, and is given up');
@@ -143,7 +142,7 @@ export const mailDelivery = (
     ...{ clock: ports.clock, logger, onIdle: isWatched ? update : undefined },
   };
   return {
-    /** Begins to send the messages that are due, once. `deliver` calls it again and again. */
+    /** Begins to send the messages that are due now. `deliver` repeats this. */
     send,
     deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
     waiting,

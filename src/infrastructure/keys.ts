@@ -15,7 +15,7 @@ export type KeyFile<Key> = {
   /** Reads the key in a text. @returns `null` if there is none */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** The name of the content, as the end of the sentence "This is not …". */
+  /** The content, as the end of the sentence "FILE is not …". */
   readonly description: string;
   readonly advice: string;
 };
@@ -68,10 +68,7 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
 
 type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
-/**
- * The keys that encrypt the secrets of factors: those in the environment, or outside production one in `dataDir`, which is created if it is missing.
- * @throws Error as `loadOrCreateKeys`
- */
+/** FACTOR_KEYS; without them, outside production, a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
 export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
   factorKeys === null && nodeEnv !== 'production'
     ? ([await loadOrCreate(dataDir, KEY_FILES.factors)] as const)
@@ -79,10 +76,7 @@ export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKey
 
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
-/**
- * The key that signs requests of hooks: the one in the environment, or also in production one in `dataDir`, which is created if it is missing.
- * @throws Error as `loadOrCreateKeys`
- */
+/** HOOK_PRIVATE_KEY; without it, in production too, a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
   hookPrivateKey ?? (await loadOrCreate(dataDir, KEY_FILES.hooks));
 
@@ -91,7 +85,7 @@ export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettin
 
 const unusableKeys = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description: is, advice }: KeyFile<Key>) => {
+const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description, advice }: KeyFile<Key>) => {
   try {
     restrictDirectory(dataDir, 'keys');
   } catch (error) {
@@ -102,7 +96,7 @@ const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, descripti
       throw unusableKeys(`${file}: ${systemReason(error)}`);
     }),
   );
-  if (key === null) throw unusableKeys(`${file} is not ${is}. ${advice}`);
+  if (key === null) throw unusableKeys(`${file} is not ${description}. ${advice}`);
   return key;
 };
 
@@ -142,7 +136,7 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
-/** An id, a secret of 256 random bits, and its SHA-256, for a server that renders pages. */
+/** The id of a server that renders pages, a secret of 256 random bits, and the SHA-256 of the secret. */
 export const newPageServer = () => {
   const { random, hashOf } = randomSecrets;
   const secret = random();

@@ -20,7 +20,7 @@ export type OpenStorage = Storage & {
 };
 
 /** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason */
-export const openSql = async (options: DatabaseOptions, opening: OpenOptions): Promise<OpenStorage> => {
+export const openSql = async (options: DatabaseOptions, openOptions: OpenOptions): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') restrictOwnDirectory(dirname(options.path));
   const {
     records,
@@ -30,7 +30,7 @@ export const openSql = async (options: DatabaseOptions, opening: OpenOptions): P
     readTime,
     connections,
     close,
-  } = await openDatabase(options, opening);
+  } = await openDatabase(options, openOptions);
   const clock = readTime && serverClock(readTime);
   // A failure is ignored, since `keepReading` reads the clock again.
   await clock?.read().catch(() => undefined);

@@ -11,11 +11,7 @@ export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
 
-/**
- * Restricts a directory in `dataDir` to its owner, and `dataDir` as `restrictOwnDirectory` does. Directories of another user, such as a mounted volume, and
- * symbolic links are not changed.
- * @throws Error if everybody can still access the directory
- */
+/** Restricts a directory in `dataDir` to its owner, unless another user owns it. @throws Error if everybody can still access the directory */
 export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;
@@ -24,7 +20,7 @@ export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void 
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
-/** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A shared (sticky) one, such as /tmp, is left alone. */
+/** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A sticky directory, such as /tmp, stays shared. */
 export const restrictOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;

@@ -53,7 +53,6 @@ const start = async (config: Config, overrides: Overrides, opened: OpenedParts):
   return callOnce(() => opened.closeAll());
 };
 
-/** A function that calls `stop` once. Further calls return the promise of the first one. */
 const callOnce = (stop: Stop): Stop => {
   let stopping: Promise<void> | undefined;
   return (why) => {
@@ -106,15 +105,14 @@ const serveRequests = async (
   };
 };
 
-/** Rows in one transaction. They are few, so that other transactions wait only shortly for its locks. */
+/** The most rows that a transaction changes: few, since other transactions wait for its locks. */
 const BATCH_SIZE = 100;
-/** Milliseconds between two transactions of `mass-endings`, which is not urgent. */
+/** Milliseconds between two transactions that remove the sessions of a mass ending: these sessions are refused already. */
 const PAUSE_MS = 250;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Runs all rounds every minute until `signal` is aborted: they purge expired rows, remove the sessions that an operator has ended, and log the acts of
- * operators. No round waits for another one. A round that has deleted rows writes one line to the log.
+ * Runs the rounds of `TASKS` every minute, each independently, until `signal` is aborted. A purge that has deleted rows writes one line to the log.
  * @param onDone called when a round has dealt with all rows that were due
  */
 export const purge = async (
@@ -128,14 +126,14 @@ export const purge = async (
     let count = 0;
     while (!signal.aborted) {
       try {
-        const done = await batch(BATCH_SIZE);
-        count += done;
-        if (done >= BATCH_SIZE) continue;
+        const rowCount = await batch(BATCH_SIZE);
+        count += rowCount;
+        if (rowCount >= BATCH_SIZE) continue;
         onDone(round);
       } catch (error) {
         logger.warn({ err: error, rows: round }, 'rows could not be purged');
       }
-      // These rounds delete no expired rows; acts of operators have log lines of their own.
+      // These three rounds purge nothing. Acts of operators have log lines of their own.
       if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(round))
         logger.info({ rows: round, count }, 'purged');
       count = 0;

@@ -14,8 +14,8 @@ const onSignal = (signal: NodeJS.Signals): void => {
   signalCount += 1;
   const isOnlyListener = process.listenerCount(signal) === 1;
   const services = [...running];
-  const stopped = () => Promise.all(services.map(({ stop, fail }) => stop(signal).catch(fail)));
-  if (signalCount === 1) stopped().then(() => isOnlyListener && process.exit());
+  const stopAll = () => Promise.all(services.map(({ stop, fail }) => stop(signal).catch(fail)));
+  if (signalCount === 1) stopAll().then(() => isOnlyListener && process.exit());
   if (services.every(({ signalLimit }) => signalCount > signalLimit)) process.exit(1);
 };
 

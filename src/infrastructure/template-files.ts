@@ -26,7 +26,6 @@ type Kind = {
 const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
-/** Reads the files in a directory. @throws Error that names the file */
 const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Promise<Files> => {
   const names = (await visibleIn(directory)).filter((name) => ending.test(name));
   return new Map(
@@ -34,7 +33,7 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most languages never are. */
+/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most are never needed. */
 const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
@@ -46,7 +45,7 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
     const builtInTexts = names.includes(name) ? JSON.parse(readFileSync(join(path, name), 'utf8')) : {};
     return textsOver(builtInTexts, JSON.parse(own.get(name) ?? '{}'));
   };
-  const readBefore = new Map<string, TextTree | undefined>();
+  const textsByLocale = new Map<string, TextTree | undefined>();
   return {
     templates: new Map(
       [...all].flatMap(([name, text]) => (name.endsWith('.json') ? [] : [[name.replace(/\.\w+$/, ''), text]])),
@@ -56,8 +55,8 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
       get(locale) {
         if (!locales.includes(locale)) return undefined;
         const texts =
-          readBefore.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
-        readBefore.set(locale, texts);
+          textsByLocale.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
+        textsByLocale.set(locale, texts);
         // The cast: the texts of the service have this type, and an operator's texts were checked against them.
         return texts as Texts | undefined;
       },
@@ -68,14 +67,14 @@ const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map(
 const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
-  let readBefore: Promise<Templates<Texts>> | undefined;
+  let builtInTemplates: Promise<Templates<Texts>> | undefined;
   /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    readBefore ??= merge<Texts>(kind).catch((error: unknown) => {
-      readBefore = undefined;
+    builtInTemplates ??= merge<Texts>(kind).catch((error: unknown) => {
+      builtInTemplates = undefined;
       throw error;
     });
-    return readBefore;
+    return builtInTemplates;
   };
   /** @param own the directory of an operator's files. @returns the templates, and a line for each problem */
   const examine = async (own: string | null) => {
@@ -83,7 +82,7 @@ const templatesOf = <Texts>(kind: Kind) => {
     const check = await loadCheck();
     try {
       const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
-      // Directories are reported, since earlier versions had the texts of mails in one for each language.
+      // Directories are reported: in earlier versions, each language of the mails was a directory.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
@@ -135,9 +134,13 @@ export const openTemplates = async (config: TemplateConfig) => {
 
 /** Writes files to a directory. @throws Error if one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
-  const made = await mkdir(directory, { recursive: true });
+  const firstCreated = await mkdir(directory, { recursive: true });
   // New directories are readable for everybody, since the files are no secrets and the service may run as another user. Other directories keep their mode.
-  for (let each = resolve(directory); made !== undefined && each.length >= made.length; each = dirname(each))
+  for (
+    let each = resolve(directory);
+    firstCreated !== undefined && each.length >= firstCreated.length;
+    each = dirname(each)
+  )
     await chmod(each, 0o755);
   for (const [name, text] of files) {
     await writeFile(join(directory, name), text, { flag: 'wx' });

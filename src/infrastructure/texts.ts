@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { systemReason } from '../adapters/log/redact-error.ts';
 
-/** The encodings of UTF-16 by their byte order marks. */
 const UTF_16 = new Map([
   [0xfffe, 'utf-16le'],
   [0xfeff, 'utf-16be'],

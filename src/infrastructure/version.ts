@@ -1,11 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
 
-/**
- * The commit that is checked out in a directory, without running Git.
- * @param root the URL of the directory, with a trailing slash
- * @returns `null` if the directory is not the root of a clone: in an image, a package, or a linked worktree
- */
+/** Finds the commit without Git. @param root a URL with a trailing slash. @returns `null` outside of a clone: in an image, a package, a linked worktree */
 export const checkedOutRevision = (root: URL): string | null => {
   try {
     const read = (name: string): string => readFileSync(new URL(`.git/${name}`, root), 'utf8').trim();

@@ -12,12 +12,12 @@ import { listenForMetrics } from './http-server/server.ts';
 /** Whether this process is a worker, which the primary process has started to serve requests. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
 
-/** For the failure of a message to a process that has just ended, which does not matter. */
+/** A message to a process that has just ended fails, which does not matter. */
 const ignore = (): undefined => undefined;
 
 /** Milliseconds between two pings that the primary process sends to each listening worker. */
 const PING_INTERVAL = 5_000;
-/** After this many unanswered pings, a worker is killed. Pings are counted instead of time, since none are sent while the machine sleeps. */
+/** After this many unanswered pings, a worker is killed. A limit in time would also kill workers after a sleep of the machine. */
 const MAX_UNANSWERED = 6;
 const PING = 'tandem:ping';
 
@@ -33,23 +33,23 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
 
 /** Kills workers that hang. @returns the last metrics of each worker, also of one that hangs: without them, the sums of counters would decrease */
 const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWorker[]) => {
-  const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
+  const watchedWorkers = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
-    watched.set(worker, { unanswered: unanswered + 1, metrics });
+    watchedWorkers.set(worker, { unanswered: unanswered + 1, metrics });
     if (unanswered < MAX_UNANSWERED) worker.send(PING, ignore);
     else worker.process.kill('SIGKILL');
     const silent = unanswered * PING_INTERVAL;
     if (unanswered > 1) logger.warn({ worker: worker.process.pid, silent }, 'a worker does not answer');
   };
-  cluster.on('listening', (worker) => ping(worker, watched.get(worker)));
-  cluster.on('exit', (worker) => watched.delete(worker));
+  cluster.on('listening', (worker) => ping(worker, watchedWorkers.get(worker)));
+  cluster.on('exit', (worker) => watchedWorkers.delete(worker));
   cluster.on('message', (worker, answer: Answer | null) => {
-    const known = watched.get(worker);
-    if (known !== undefined) watched.set(worker, { unanswered: 0, metrics: answer?.metrics ?? known.metrics });
+    const entry = watchedWorkers.get(worker);
+    if (entry !== undefined) watchedWorkers.set(worker, { unanswered: 0, metrics: answer?.metrics ?? entry.metrics });
   });
-  const timer = setInterval(() => watched.forEach((known, worker) => void ping(worker, known)), PING_INTERVAL);
+  const timer = setInterval(() => watchedWorkers.forEach((entry, worker) => void ping(worker, entry)), PING_INTERVAL);
   opened.add(() => clearInterval(timer));
-  return () => [...watched.values()].map(({ metrics }) => metrics);
+  return () => [...watchedWorkers.values()].map(({ metrics }) => metrics);
 };
 
 /** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE` at each end, unless the worker has lived for `HEALTHY_AFTER`. */
@@ -74,10 +74,10 @@ const fork = (): Worker => {
   const worker = cluster.fork();
   const last = new Map<unknown, { close(): void }>();
   worker.process.send = new Proxy(worker.process.send, {
-    apply(send, child, given) {
-      const [message, connection] = given;
+    apply(send, child, args) {
+      const [message, connection] = args;
       if (typeof connection?.close === 'function') last.set(message.key, connection);
-      return Reflect.apply(send, child, given);
+      return Reflect.apply(send, child, args);
     },
   });
   // A refused connection is not closed, since Node.js offers it to another worker.
@@ -89,9 +89,9 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers, which share the port. The first one has to listen before the others start: it brings the database up to date, and if it cannot
- * start, the reason is reported once.
- * @throws CommandError with the exit status of a worker that has not started, and has written the reason to standard error
+ * Starts the workers, which share the port. The first one brings the database up to date. The others start when it listens, so that a failure is reported
+ * once.
+ * @throws CommandError if a worker cannot start; the worker has written the reason to standard error
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);
@@ -122,16 +122,16 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Opene
 
 /** Replaces a worker whenever it ends, until `signal` is aborted. @returns how the last worker has ended */
 const keepRunning = async (first: Worker, firstEnd: Promise<WorkerEnd>, logger: Logger, signal: AbortSignal) => {
-  let [worker, ended] = [first, firstEnd];
+  let [worker, workerEnd] = [first, firstEnd];
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LAST_PAUSE)) {
     const startedAt = monotonicTime();
-    const end = await ended;
+    const end = await workerEnd;
     if (signal.aborted) return end;
     if (monotonicTime() - startedAt > HEALTHY_AFTER) delay = FIRST_PAUSE;
     logger.error({ worker: worker.process.pid, ...end, delay }, 'a worker has ended, and is replaced');
     await pause(delay, undefined, { signal }).catch(ignore);
     if (signal.aborted) return end;
     worker = fork();
-    ended = endOf(worker);
+    workerEnd = endOf(worker);
   }
 };

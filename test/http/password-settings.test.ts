@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
-import { makeLeaked } from '../../src/infrastructure/data/leaked.ts';
+import { makeLeakedFile } from '../../src/infrastructure/data/leaked.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -43,7 +43,7 @@ describe('LEAKED_PASSWORDS_FILE', () => {
   it('refuses a password of the list', async () => {
     const [list, file] = [join(directory.path, 'list'), join(directory.path, 'leaked')];
     writeFileSync(list, `${createHash('sha1').update('correct horse').digest('hex')}:12\n`);
-    await makeLeaked(list, file, 10);
+    await makeLeakedFile(list, file, 10);
     const { http } = await startService({ LEAKED_PASSWORDS_FILE: file });
     const refused = await http.post('/auth/register').send({ ...aPerson(), password: 'correct horse' });
     const problem = 'password leaked must not be a password that is known from a leak';

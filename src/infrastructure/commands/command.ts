@@ -4,7 +4,7 @@ import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The options of an action by name. `true`: a flag. A text: the option has a value, which the help calls so. */
+/** The options of an action by name. `true`: a flag. A text: the name of the option's value in the help. */
 type Options = Readonly<Record<string, true | string>>;
 type Values<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends true ? boolean : string | undefined;
@@ -27,11 +27,11 @@ export type Action<Declared = Options> = {
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
-  readonly run: (given: ActionInput<Declared>) => Promise<Answer>;
+  readonly run: (input: ActionInput<Declared>) => Promise<Answer>;
 };
 
 export type Command = {
-  /** By their names. The action `''` is run if the arguments name no action. */
+  /** The actions by their names. The action `''` is run if the arguments name none. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
   /** The exit status after a failure. Default: 1. */
@@ -41,8 +41,9 @@ export type Command = {
 };
 
 /** Declares an action: its `run` gets options of their declared types. */
-export const action = <const Declared extends Options = Readonly<Record<never, never>>>(given: Action<Declared>) =>
-  given as unknown as Action;
+export const action = <const Declared extends Options = Readonly<Record<never, never>>>(
+  declaration: Action<Declared>,
+) => declaration as unknown as Action;
 
 const signatureOf = (command: string, [name, { args = [], options = {} }]: readonly [string, Action]): string => {
   const flags = Object.entries(options).map(([option, kind]) => `[--${option}${kind === true ? '' : ` ${kind}`}]`);
@@ -69,9 +70,9 @@ const parseCommand = (command: string, { actions }: Command, args: readonly stri
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 
-const isArgumentCount = (given: readonly string[], args: readonly string[] = []): boolean =>
-  given.length >= args.filter((name) => !name.startsWith('[')).length &&
-  (given.length <= args.length || args.some((name) => name.endsWith('…')));
+const isArgumentCount = (values: readonly string[], args: readonly string[] = []): boolean =>
+  values.length >= args.filter((name) => !name.startsWith('[')).length &&
+  (values.length <= args.length || args.some((name) => name.endsWith('…')));
 
 const FLAG = { type: 'boolean', default: false } as const;
 
@@ -84,13 +85,13 @@ const parseOptions = (args: readonly string[], declared: Options = {}) => {
   }
 };
 
-export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 
 const TIME = /^(?:at|\w+At)$/;
 
-/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. Numbers in the attributes of a user are no times. */
+/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. The attributes of a user stay as they are. */
 export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));
@@ -98,10 +99,7 @@ export const withTimes = (name: string, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withTimes(member, each)]));
 };
 
-/**
- * Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output.
- * @returns the exit status
- */
+/** Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output. */
 export const runAction = async (
   name: string,
   command: Command,

@@ -2,7 +2,7 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp, restore } from '../data/backup.ts';
-import { makeLeaked } from '../data/leaked.ts';
+import { makeLeakedFile } from '../data/leaked.ts';
 import { MOVE_FROM, move } from '../data/move.ts';
 import { type Answer, action, type Command } from './command.ts';
 
@@ -56,7 +56,7 @@ export const data: Command = {
       does: 'makes the file of LEAKED_PASSWORDS_FILE, of the passwords that a list has COUNT times (10) or more',
       run: async ({ args: [list = '', file = ''], options: { least = '10' } }) => {
         if (!/^[1-9]\d{0,8}$/.test(least)) throw invalidArguments('--least has to be a whole number above 0.');
-        return answer(await makeLeaked(list, file, Number(least)));
+        return answer(await makeLeakedFile(list, file, Number(least)));
       },
     }),
   },

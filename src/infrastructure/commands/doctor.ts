@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command, countText } from './command.ts';
-import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
+import { type Check, type CheckReport, examine, type Finding, type Severity } from './doctor/examine.ts';
 import { keys, secretFiles } from './doctor/keys.ts';
 import { configuration, mail, pages, templates } from './doctor/settings.ts';
 import { cookie, device, proxy } from './doctor/site.ts';
@@ -36,8 +36,8 @@ const linesOf = ({ id, severity, seen, advice }: Finding): string => {
   return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
 };
 
-const textOf = (examined: readonly Examined[], counts: ReturnType<typeof countsOf>): string => {
-  const parts = examined.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}\n`);
+const textOf = (reports: readonly CheckReport[], counts: ReturnType<typeof countsOf>): string => {
+  const parts = reports.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}\n`);
   const totals = (['problem', 'warning', 'note'] as const).map((each) => countText(counts[each], each));
   return `${parts.join('')}${totals.join(', ')}.\n`;
 };
@@ -48,13 +48,13 @@ export const doctor: Command = {
       options: { json: true },
       does: 'examines the environment and what it names, and reports; changes nothing',
       run: async ({ env }) => {
-        const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
-        const examined = await examine(CHECKS, { ...readConfig(env), ...place, env });
-        const findings = examined.flatMap((each) => each.findings);
+        const setUp = { ...readConfig(env), workingDirectory: process.cwd(), nodeArguments: process.execArgv, env };
+        const reports = await examine(CHECKS, setUp);
+        const findings = reports.flatMap((each) => each.findings);
         const counts = countsOf(findings);
         return {
           json: { version: VERSION, counts, findings },
-          text: textOf(examined, counts),
+          text: textOf(reports, counts),
           status: counts.problem > 0 ? 1 : 0,
         };
       },

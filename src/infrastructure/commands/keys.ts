@@ -29,10 +29,10 @@ const generateKeys = (): Output[] => {
   const [files, lines]: [Output[], string[]] = [[], []];
   for (const kind of ['access', 'refresh'] as const) {
     const pair = newPair();
-    const [secret, shared] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
+    const [privateText, publicText] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
     const { privateKey, publicKeys } = KEY_VARIABLES[kind];
-    files.push({ name: `${kind}-private.pem`, text: secret }, { name: `${kind}-public.pem`, text: shared });
-    lines.push(`${envLine(privateKey, secret)}\n`, `${envLine(publicKeys, shared)}\n`);
+    files.push({ name: `${kind}-private.pem`, text: privateText }, { name: `${kind}-public.pem`, text: publicText });
+    lines.push(`${envLine(privateKey, privateText)}\n`, `${envLine(publicKeys, publicText)}\n`);
   }
   return [...files, { name: 'keys.env', text: lines.join('') }];
 };
@@ -70,7 +70,7 @@ const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   ];
 };
 
-/** Names the `kid` and the use of each key in the environment. @throws ConfigError if the service would not start with it */
+/** Lists the keys in the environment, each with its `kid` and its use. @throws ConfigError if the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -83,7 +83,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError if some secrets cannot be decrypted: they stay as they are, after all others were encrypted
+ * @throws CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted
  */
 const reEncryptSecrets = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

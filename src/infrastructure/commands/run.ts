@@ -64,7 +64,6 @@ const MIGRATE: Command = {
   notes: 'Exit status: 0 done, 1 failed, 2 invalid arguments or configuration.',
 };
 
-/** The commands by their names. A command is loaded when it is run. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => SERVE,
   migrate: async () => MIGRATE,
@@ -76,10 +75,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keys,
 };
 
-/** Runs the command that the first argument names, by default the service. @returns the exit status; `null` while the service runs */
-const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
-  const [first = '', ...others] = given;
-  const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
+/** Runs the command that the first argument names, by default `serve`. @returns the exit status; `null` if the service runs now */
+const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
+  const [first = '', ...others] = commandLine;
+  const [name, args] = first === '' || first.startsWith('-') ? ['serve', commandLine] : [first, others];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
     throw invalidArguments(`Unknown command: ${name}. The commands are ${Object.keys(COMMANDS).join(', ')}.`);
@@ -88,10 +87,7 @@ const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promi
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/**
- * Runs a command, and ends the process with its exit status, since a connection to a server that hangs could keep the process alive.
- * @param env the environment of the process, to which the variables of `.env` are added
- */
+/** Runs a command, and ends the process, which a connection to a server that hangs could keep alive. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);
@@ -99,10 +95,10 @@ export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv
 };
 
 /**
- * The command `npx tandem users`, on the terminal of the process: finds, shows and changes accounts.
+ * Runs the command `npx tandem users`, which finds, shows and changes accounts, on the terminal of the process.
  * @param args the arguments of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param overrides the caller's storage, which replaces the configured one; `close` is called at the end
+ * @param overrides replacements for the storage and ports, as for `serve`; `close` is called at the end
  * @returns the exit status
  *
  * @example

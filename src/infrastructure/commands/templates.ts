@@ -39,7 +39,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
   const { baseUrl, brand } = config;
   const texts = files.texts.get(locale);
   if (texts === undefined) return [];
-  const around = {
+  const context = {
     site: { baseUrl, brand, version: VERSION },
     application: config.application ?? baseUrl,
     locale,
@@ -52,7 +52,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const qr = uri === undefined ? null : renderSVG(uri);
       const page = userPage(
         {
-          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
+          ...{ ...content, ...context, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
           locales: [locale],
           wasOfferedPasskey: false,
           lastUsedForm: 'log-in',
@@ -63,15 +63,18 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       );
       return { title: `${content.name}: ${title}`, page };
     }),
-    { title: 'continue: plain', page: continuePage(around, { to: baseUrl, login: baseUrl }, files) },
+    { title: 'continue: plain', page: continuePage(context, { to: baseUrl, login: baseUrl }, files) },
     ...FAILURES.map((error) => ({
       title: `failed: ${error.status}`,
-      page: userFailurePage({ ...around, error, requestId: '0', retryUrl: '', logInPath: PAGES['log-in'].path }, files),
+      page: userFailurePage(
+        { ...context, error, requestId: '0', retryUrl: '', logInPath: PAGES['log-in'].path },
+        files,
+      ),
     })),
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };
 
-/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only its script would show. */
+/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only the script would show. */
 const standalonePage = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
@@ -81,7 +84,7 @@ const standalonePage = (page: string, style: string): string =>
 const STYLE = `body { margin: 1rem; font-family: system-ui; background: #ddd }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)) }
 figure { margin: 0 } iframe { width: 100%; border: 0; background: Canvas; color-scheme: light dark }`;
-/** The script of the sheet, which sets the heights of the frames. The frames have no scripts of their own, since their sandbox forbids them. */
+/** The script of the sheet sets the heights of the frames, whose sandbox forbids them scripts of their own. */
 const SCRIPT = `onload = () => {
   // Set three times, since margins may depend on the height.
   for (const frame of [1, 2, 3].flatMap(() => [...document.querySelectorAll('iframe')]))

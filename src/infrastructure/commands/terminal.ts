@@ -26,7 +26,7 @@ const ask = async (question: string): Promise<boolean> => {
 /** Writes to standard output, which a reader such as `head` may have closed. @throws Error if it cannot be written, as on a full disk */
 const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    // The callback below handles errors. An `error` event without a listener would end the process.
+    // The callback below handles errors, but an `error` event without a listener would end the process.
     if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignore);
     process.stdout.write(text, (error) => {
       if (!error || Reflect.get(error, 'code') === 'EPIPE') resolve();

@@ -30,12 +30,12 @@ Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid argu
 const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
 export const users = (overrides: StorageOverrides = {}): Command => {
-  const opening = withAccounts(overrides);
-  const withUser = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
-    const name = accountIn(given);
-    return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
+  const runWithAccounts = withAccounts(overrides);
+  const withUser = async (env: Env, account: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
+    const name = accountIn(account);
+    return runWithAccounts(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const { 'end-all-sessions': _, ...acts } = commandActions(opening);
+  const { 'end-all-sessions': _, ...acts } = commandActions(runWithAccounts);
   return {
     actions: {
       find: action({
@@ -80,16 +80,19 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
-            // The export is for the user, who must not learn the names of operators.
+            // Users get this export, and must not learn the names of operators.
             const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });
         },
       }),
-      import: importAction(opening, overrides),
+      import: importAction(runWithAccounts, overrides),
       ...acts,
-      'end-sessions': endSessions(actionOf(opening, ACTS['end-sessions']), actionOf(opening, ACTS['end-all-sessions'])),
-      ...listActions(opening),
+      'end-sessions': endSessions(
+        actionOf(runWithAccounts, ACTS['end-sessions']),
+        actionOf(runWithAccounts, ACTS['end-all-sessions']),
+      ),
+      ...listActions(runWithAccounts),
     },
     notes: NOTES,
   };
@@ -100,10 +103,10 @@ const endSessions = (endOfUser: Action, endAll: Action): Action => ({
   args: ['[USER]'],
   options: { ...endOfUser.options, all: true },
   does: 'End all sessions of the user; with --all, those of all users',
-  run: async (given) => {
-    const isAll = Boolean(given.options.all);
-    if (isAll === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
-    return (isAll ? endAll : endOfUser).run(given);
+  run: async (input) => {
+    const isAll = Boolean(input.options.all);
+    if (isAll === input.args.length > 0) throw invalidArguments('Expected either USER or --all.');
+    return (isAll ? endAll : endOfUser).run(input);
   },
 });
 

@@ -14,18 +14,18 @@ import { loadOrCreateHookKey } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { type Accounts, withAccounts } from './users/open-accounts.ts';
 
-const opening = withAccounts();
+const runWithAccounts = withAccounts();
 
 type Work = (webhook: Webhook, accounts: Accounts, config: Config) => Promise<Answer>;
 
-const withWebhook = (env: Env, given: string | undefined, work: Work) =>
-  opening(env, async (accounts, config) => {
-    const found = (await listWebhooks(accounts.records)).find(({ id }) => id === given?.toUpperCase());
+const withWebhook = (env: Env, webhookId: string | undefined, work: Work) =>
+  runWithAccounts(env, async (accounts, config) => {
+    const found = (await listWebhooks(accounts.records)).find(({ id }) => id === webhookId?.toUpperCase());
     if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
     return work(found, accounts, config);
   });
 
-/** Describes a webhook. @param extra members that are shown only when the webhook is added, or its key changes */
+/** Describes a webhook. @param extra members that are shown only after `add` and `rotate` */
 const answerOf = (webhook: Webhook, extra: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
   const { secret, activeAt } = extra;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
@@ -48,17 +48,17 @@ const keysOf = (hookKey: KeyObject, webhook: Pick<Webhook, 'id' | 'hasSecret'>, 
   return { publicKey: publicHookKey(privateKey), ...(secret && { secret: `whsec_${secret.toString('base64')}` }) };
 };
 
-const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
-  if (given === undefined) return null;
-  const known = [...WEBHOOK_TYPES.keys()];
-  const types = optionsIn(given, known);
-  if (types === undefined) throw invalidArguments(`--types: expected some of ${known.join(', ')}.`);
+const typesIn = (text: string | undefined): readonly WebhookType[] | null => {
+  if (text === undefined) return null;
+  const allTypes = [...WEBHOOK_TYPES.keys()];
+  const types = optionsIn(text, allTypes);
+  if (types === undefined) throw invalidArguments(`--types: expected some of ${allTypes.join(', ')}.`);
   return types;
 };
 
-/** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL to which the service would send nothing */
-const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
-  const url = pageUrl.parse(given);
+/** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL that the service would refuse to call */
+const urlIn = async (text: string, { webhookAllowedNetworks }: Config): Promise<string> => {
+  const url = pageUrl.parse(text);
   if (url === undefined)
     throw invalidArguments('URL: expected https://host/path, without a name, a password and a fragment.');
   await allowedAddresses(new URL(url), webhookAllowedNetworks).catch((error: unknown) => {
@@ -68,10 +68,10 @@ const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise
   return url;
 };
 
-const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
-  opening(env, async ({ records, ids, clock }, config) => {
+const add = async (urlText: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
+  runWithAccounts(env, async ({ records, ids, clock }, config) => {
     const types = typesIn(options.types);
-    const url = await urlIn(given, config);
+    const url = await urlIn(urlText, config);
     if ((await listWebhooks(records)).length >= MAX_WEBHOOKS)
       throw new CommandError('too-many', `There are ${MAX_WEBHOOKS} webhooks already.`, 1);
     const identity = { id: ids.next(), hasSecret: options['with-secret'] };
@@ -79,7 +79,7 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...identity, url, types, keyNumber: 1, publicKey, ...times };
     await records.insert('webhooks', webhook);
-    // `activeAt` is a time after the insertion: the transactions of later events see the webhook.
+    // A transaction that begins after `activeAt` sees the webhook, since it was inserted before.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 
@@ -120,7 +120,7 @@ export const webhooks: Command = {
       options: { json: true },
       does: 'the webhooks, with their public keys',
       run: ({ env }) =>
-        opening(env, async (accounts) => {
+        runWithAccounts(env, async (accounts) => {
           const all = (await listWebhooks(accounts.records)).map((webhook) => answerOf(webhook));
           return { text: all.map(({ text }) => text).join(''), json: { webhooks: all.map(({ json }) => json) } };
         }),

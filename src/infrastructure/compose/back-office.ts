@@ -21,7 +21,7 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
-/** The links in the navigation: the start page, and the pages of the reads that have a page. */
+/** The links in the navigation: the start page, and the pages of those `reads` that have one. */
 const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
   ...Object.values(reads).flatMap(({ page, requires }) =>
@@ -45,14 +45,14 @@ export const openBackOffice = async (
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
   const look = { siteNavigation, ...(people !== null && { siteStyle: '/office.css' }) };
   const site = { baseUrl: url, version: VERSION, ...look };
-  const inLog = (all: readonly Route[]) => withAuditLog(all, (call) => logger.info(call, 'back office'));
-  const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
+  const addAuditLog = (all: readonly Route[]) => withAuditLog(all, (call) => logger.info(call, 'back office'));
+  const api = addAuditLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,
     ...(people === null
       ? []
       : [
-          ...inLog(officeRoutes({ ...operators, site, api, reads, logOutUrl: people.logOutUrl })).map(
+          ...addAuditLog(officeRoutes({ ...operators, site, api, reads, logOutUrl: people.logOutUrl })).map(
             people.redirectToLogin,
           ),
           ...people.routes,
@@ -75,7 +75,7 @@ export const openBackOffice = async (
     admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
-    // Anybody behind a proxy could use up limits by address. Without them, refusing a request without a valid key takes a tenth of a millisecond.
+    // No limits by address, which one program behind a proxy could use up for all others. Refusing a request without a valid key takes only 0.1 ms.
     rateLimits: { global: null, strict: null, public: null },
     counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
     admitOperator: await operatorAdmission(keys, url, deps.records),

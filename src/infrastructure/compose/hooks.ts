@@ -9,8 +9,8 @@ import { loadOrCreateHookKey } from '../keys.ts';
 const HOOKS: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
- * The hooks of the configuration and of the caller. Their calls are limited, counted and logged.
- * @throws Error if both have a hook for registrations, the name of a hook is misspelt, or the key that signs requests cannot be used
+ * The hooks of the configuration and of the caller. Their calls are limited in time and number, counted and logged.
+ * @throws Error if there are two hooks for registrations, the name of a hook is misspelt, or the key that signs requests cannot be used
  */
 export const openHooks = async (
   config: Config,

@@ -11,7 +11,7 @@ import { loadOrCreateKeys } from '../keys.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
-  /** Hashes accounts and addresses of clients before they are stored in Redis; absent without Redis. `countRequest` of `counts` already hashes its keys. */
+  /** Hashes accounts and addresses of clients, which Redis must not have in plain text; absent without Redis. `counts.countRequest` hashes its keys itself. */
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
@@ -24,10 +24,7 @@ const REDIS_LINES = {
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
 
-/**
- * Opens the counts for rate limits and log-in attempts: in Redis for all instances, or in this process, without Redis and while Redis is unavailable.
- * @param shared counts that replace Redis
- */
+/** Opens the counts for rate limits and log-in attempts: in Redis (or `shared`) for all instances, or in this process while there is no Redis. */
 export const openLimits = async (
   config: Config,
   logger: Logger,
@@ -49,7 +46,7 @@ export const openLimits = async (
   const redis = await openOptionalRedis(redisUrl, logger);
   opened.add(() => redis.disconnect());
   const { check, evicts } = watchRedis(redis, logger);
-  // This check logs at the start if Redis evicts keys.
+  // Checked at the start, so that the log says at once whether Redis evicts keys.
   await check.ping().catch(() => undefined);
   const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS_LINES, onFallback);
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));

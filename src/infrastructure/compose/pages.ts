@@ -31,14 +31,14 @@ type Options = {
 
 /** The language of the parameter `locale`, or else the best one for the browser, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
-  const asked = readQuery(ctx.url)?.locale;
-  const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
+  const requestedLocale = readQuery(ctx.url)?.locale;
+  const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);
   const localeTexts = texts.get(locale) ?? texts.get('en');
   if (localeTexts === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: localeTexts };
 };
 
-/** The language of the visitor's account, if there are texts in it. It is used if the browser asks for no language that has texts. */
+/** The language of the visitor's account, if there are texts in it: the default if the browser asks for no language that has texts. */
 const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
@@ -52,7 +52,7 @@ export const userFailures = (config: Config, readFiles: Options['readFiles']): H
     const failure = {
       ...{ site: siteOf(config), application, error, requestId: ctx.request.id },
       ...textsFor(ctx, files, defaultLocale),
-      retryUrl: againAt(ctx, error),
+      retryUrl: retryUrlOf(ctx, error),
       logInPath: accountPages ? PAGES['log-in'].path : null,
     };
     const { userFailurePage } = await import('../../adapters/http/pages/user-failure.ts');
@@ -70,8 +70,8 @@ export const continuation = (config: Config, readFiles: Options['readFiles']) =>
   },
 });
 
-/** The URL at which a visitor can try again: the page of the form, or after a temporary error of a GET request an empty text, which is the same URL. */
-const againAt = ({ method, state }: Context, { status }: AppError): string | null => {
+/** The URL at which a visitor can try again: the page of the form, or after a temporary error of a GET request an empty text, for the same URL. */
+const retryUrlOf = ({ method, state }: Context, { status }: AppError): string | null => {
   if (state.route?.form !== undefined) return state.route.form.page;
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
 };
@@ -93,7 +93,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
   const targets = targetsOf(config);
   const site = siteOf(config);
   const registration = config.registration.mode;
-  const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
+  const { passkeyOffered, usedLast, pageLocale: localeCookie } = pageCookies(config.refreshCookie);
   const isEnabled = (page: Page) => config.accountPages || (mailPages && page.isOfMail === true);
   const pages = userPageRoutes({
     api: [
@@ -113,7 +113,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
       ctx.vary('Accept-Language');
       const files = await readFiles();
       const qr = await qrOf(content.state);
-      const around = {
+      const context = {
         site,
         application,
         minPasswordLength: config.passwordLimits.minLength,
@@ -126,10 +126,10 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files, defaultLocale) ?? defaultLocale),
       };
-      if (readQuery(ctx.url)?.locale === around.locale) chosen.set(ctx, around.locale);
+      if (readQuery(ctx.url)?.locale === context.locale) localeCookie.set(ctx, context.locale);
       if (PAGES[content.name].isSkipped !== undefined) passkeyOffered.set(ctx, 'yes');
       const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
-      return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
+      return userPage({ ...content, ...context, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },
     ...visits,
   });

@@ -55,7 +55,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
    * `sessions` have to be plain objects, since the service spreads their members: methods of a class would be lost.
    */
   readonly storage?: Storage | ((defaults: Storage) => Storage);
-  /** Adapters of other ports; or a function that makes them over those of the service, which publishes its keys then. */
+  /** Adapters of other ports; or a function that makes them from those of the service. With a function, the service publishes its keys. */
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
   /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;
@@ -87,16 +87,16 @@ type PortOptions = {
   readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
-export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
-  const { storage, counts, hashOf, overrides: given = {} } = opened;
-  const overrides: PortOverrides = typeof given === 'function' ? {} : given;
+export const openPorts = async (config: Config, logger: Logger, parts: PortOptions) => {
+  const { storage, counts, hashOf, overrides: portOverrides = {} } = parts;
+  const overrides: PortOverrides = typeof portOverrides === 'function' ? {} : portOverrides;
   const hasher = passwordHasher({
     scheme: config.passwordHash,
     cost: config.bcryptCost,
     maxWait: config.requestTimeoutMs * HASHING_WAIT,
     runner: hashingThreads(config.workers),
   });
-  const clock = overrides.clock ?? opened.clock;
+  const clock = overrides.clock ?? parts.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger, clock) : overrides.mailer;
@@ -105,7 +105,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
-    isLeakedPassword: await openLeakedPasswords(config, logger, opened.observeHook),
+    isLeakedPassword: await openLeakedPasswords(config, logger, parts.observeHook),
     attempts: countAttempts(counts, clock, hashOf),
     clock,
     ids: ulidGenerator(clock),
@@ -114,9 +114,9 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     ...storage,
     mailer,
   };
-  const { proofs, secrets, ...changed } = typeof given === 'function' ? given(defaults) : given;
+  const { proofs, secrets, ...others } = typeof portOverrides === 'function' ? portOverrides(defaults) : portOverrides;
   const ports: Ports = {
-    ...{ ...withDefaults(changed, defaults), ...storage },
+    ...{ ...withDefaults(others, defaults), ...storage },
     proofs: withDefaults(proofs, defaults.proofs),
     secrets: withDefaults(secrets, defaults.secrets),
   };
@@ -124,9 +124,9 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
 };
 
 /** Replaces defaults. Members that are `undefined` count as missing, since a caller's compiler options may allow them. */
-const withDefaults = <Members extends object>(given: Partial<Members> = {}, defaults: Members): Members => ({
+const withDefaults = <Members extends object>(replacements: Partial<Members> = {}, defaults: Members): Members => ({
   ...defaults,
-  ...Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)),
+  ...Object.fromEntries(Object.entries(replacements).filter(([, member]) => member !== undefined)),
 });
 
 /** The signer of tokens, and the keys. If the caller replaces the signer, the key set is empty, and without configured keys a new key signs other values. */
@@ -151,10 +151,7 @@ const LOOK_UP = {
   available: 'passwords are looked up among leaked ones again',
 };
 
-/**
- * The list of leaked passwords. If a look-up fails, the password counts as not leaked, and metrics and the log show the failure.
- * @throws Error if the file is not a list of leaked passwords
- */
+/** After a failed look-up, a password counts as not leaked. @throws Error if the file is not a list of leaked passwords */
 const openLeakedPasswords = async (
   { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
   logger: Logger,

@@ -19,15 +19,15 @@ export const openProviders = async ({ providers, baseUrl }: Config): Promise<Pro
 const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
-/** Links an identity to the account after a log-in: the one that a cookie of the browser has from an earlier sign-in at a provider. */
+/** After a log-in, links the identity of an earlier sign-in at a provider, which a cookie of the browser has, to the account. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKeptIdentity'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
   return async (ctx, session) => {
-    const kept = starts.pop(ctx, KEPT_IDENTITY_STATE);
+    const values = starts.pop(ctx, KEPT_IDENTITY_STATE);
     // A failure is only reported, since the user is logged in already.
-    if (kept.length > 0)
-      await link(kept, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+    if (values.length > 0)
+      await link(values, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
 };
 

@@ -25,14 +25,14 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
   const ping = async (): Promise<void> => {
     await pingRedis(redis);
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
-    if (evicting === undefined) return eviction.succeeded();
+    const found = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((each) => each !== null);
+    if (found === undefined) return eviction.succeeded();
     const error = new LoggableError('keys are evicted when the memory is full');
-    eviction.failed(error, evicting);
+    eviction.failed(error, found);
     throw error;
   };
   return {
-    /** It is not required, since without Redis each process counts for itself. */
+    /** The service is ready without Redis, too: then each process counts for itself. */
     check: { name: 'redis', ping, required: false } satisfies Check,
     evicts: eviction.isOut,
   };
@@ -42,21 +42,21 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Runs the scripts with which the service counts, over a key that it removes. Rejects if Redis, or the rights of its user, do not allow that. */
+/** Runs the scripts with which the service counts, on a key of its own. Rejects if Redis does not accept writes, or its user may not run them. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
   try {
     await countRequest(key, PROBE_TTL_MS);
-    const counted = await replace(key, '', 'probed', PROBE_TTL_MS);
-    await replace(key, counted?.text ?? '', 'probed', PROBE_TTL_MS);
+    const reply = await replace(key, '', 'probed', PROBE_TTL_MS);
+    await replace(key, reply?.text ?? '', 'probed', PROBE_TTL_MS);
     await replace(key, 'probed', '', PROBE_TTL_MS);
   } catch (error) {
     throw isRefusal(error) ? new LoggableError(NOT_PERMITTED) : error;
   }
 };
 
-/** Replies to a user who lacks a right: to a command, to a script in Redis 7, and to a script in Redis 6. */
+/** The replies if the user lacks a right: to a command, to a script in Redis 7, and to a script in Redis 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
 const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

@@ -50,7 +50,6 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
  */
 const STORE_AFTER = 5_000;
 
-/** Counts refused log-ins, and stores the counts a few seconds later. */
 export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger) => {
   const counts = refusedLoginCounter(deps);
   let timer: NodeJS.Timeout | undefined;
@@ -78,7 +77,7 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
       counts.count(...refusal);
       storeLater();
     },
-    /** Stores the remaining counts, if the database responds. */
+    /** Stores the remaining counts. They are lost if the database does not respond. */
     close: async () => {
       closed = true;
       clearTimeout(timer);
@@ -92,10 +91,7 @@ const OUTAGE_LINES = {
   available: 'spans can be sent again',
 };
 
-/**
- * Records spans if a collector is configured, and loads OpenTelemetry only then.
- * @returns a function that stops recording, and sends the waiting spans within three seconds
- */
+/** Loads OpenTelemetry only if a collector is configured. @returns a function that stops recording, and sends the waiting spans within three seconds */
 export const openTracing = async (
   { endpoint, ...settings }: Config['tracing'],
   logger: Logger,

@@ -56,7 +56,6 @@ import { REVISION } from '../version.ts';
 import { continuation, openPages, siteOf } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
 
-/** The parts that routes need besides the ports and the configuration. */
 type RouteOptions = {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly checks: readonly Check[];
@@ -79,12 +78,12 @@ export const declareRoutes = (
   const settings = siteOf(config);
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie, config.clearSiteData);
   const readPresentedDevice = presentedDeviceReader(baseUrl);
-  const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
+  const bindingOptions = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
       ? null
-      : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
+      : browserSession({ ...bindingOptions, maxAge: boundCookieLifetime }, inviteBrowser(deps));
+  const adoptionDeps = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
   const linkKeptIdentity = keptIdentities(deps, config);
   const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
@@ -96,7 +95,7 @@ export const declareRoutes = (
     loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
-    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.ends)] : []),
+    ...(adoption && adoptionDeps ? [adoptRoute(adoptionDeps, access, adoption.ends)] : []),
     ...providerRoutes(deps, access, config, { answerOnce, isLoggedIn }),
     ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),
@@ -114,7 +113,7 @@ export const declareRoutes = (
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
   ];
-  const described = () => routes.filter(isDescribed);
+  const describedRoutes = () => routes.filter(isDescribed);
   const routes: Route[] = [
     // The router prefers the last route that matches, so routes of the service win.
     ...own,
@@ -141,8 +140,8 @@ export const declareRoutes = (
     ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
     ...(config.console ? consoleRoutes(consoleFiles(config)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
-    openApiRoute(described, settings),
-    ...pageRoutes(described, {
+    openApiRoute(describedRoutes, settings),
+    ...pageRoutes(describedRoutes, {
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
@@ -159,8 +158,8 @@ export const declareRoutes = (
 
 const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void => {
   for (const { name, method, path } of own) {
-    const same = routes.filter((each) => each.name === name || (each.method === method && each.path === path));
-    if (same.length > 1)
+    const matches = routes.filter((each) => each.name === name || (each.method === method && each.path === path));
+    if (matches.length > 1)
       throw new Error(`routes: ${name} (${method} ${path}) has the name or the path of another route.`);
   }
 };
@@ -169,7 +168,7 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** The URL at which users change their password, or ask for a link to do so. A front end's page for password resets is one if it is opened without a token. */
+/** The URL at which users change their password, or ask for a link to do so: a front end's page for password resets asks if its URL has no token. */
 const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;

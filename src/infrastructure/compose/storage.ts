@@ -12,10 +12,7 @@ import type { Overrides } from './ports.ts';
 /** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
 const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
-/**
- * Opens the caller's storage, or the storage of DATABASE_URL. Its `sessions` revert rotations whose outcome is unknown (ADR 0003).
- * @throws Error that names the setting at fault, and the reason
- */
+/** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws Error that names the setting at fault */
 export const openStorage = async (
   config: Config,
   logger: Logger,
@@ -26,8 +23,8 @@ export const openStorage = async (
     typeof custom === 'object' ? { ...custom, ...CALLER_STORAGE } : await openDatabase(config, logger, tables);
   const { checks, clock, connections, close, ...defaults } = opened;
   try {
-    const own = typeof custom === 'function' ? custom(defaults) : defaults;
-    const storage = { ...own, sessions: revertingSessions(own.sessions) };
+    const { sessions, ...stores } = typeof custom === 'function' ? custom(defaults) : defaults;
+    const storage = { ...stores, sessions: revertingSessions(sessions) };
     return { storage: storageWithListeners(storage, listeners), checks, clock, connections, close };
   } catch (error) {
     await close();
@@ -47,10 +44,10 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
 
 /** @throws Error if a table of the application is missing, or lacks a column */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
-  const own = ownRecords(records);
+  const applicationRecords = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))
     try {
-      await own.list(name, { order: key, limit: 1 });
+      await applicationRecords.list(name, { order: key, limit: 1 });
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : 'the storage was not made with it';
       throw new Error(`tables: ${name} cannot be read: ${reason}. docs/extend.md says who makes tables`);

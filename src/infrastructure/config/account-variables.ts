@@ -31,7 +31,7 @@ export const brandName = format.textFormat(
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hasHidden(text),
 );
 
-/** The form excludes characters that could end the value in a stylesheet. */
+/** Without the characters that could end the value in a stylesheet. */
 const fontNames = format.textFormat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
@@ -287,7 +287,7 @@ const headerName = format.formatOf('the name of one header, such as X-Forwarded-
   /^[A-Za-z][\w-]{0,63}$/.test(text) && !RESERVED.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
 );
 
-/** Headers that clients set, or that mean something else in this service. */
+/** Headers that clients set themselves, or that have another meaning in this service. */
 const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
 
 const proxySecret = format.textFormat(

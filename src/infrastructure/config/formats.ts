@@ -49,9 +49,9 @@ export const oneOf = <const T extends readonly string[]>(...options: T): Format<
 
 /** The options that a text lists, separated by commas, in the order of `options`; `undefined` if it lists anything else. */
 export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
-  const given = itemsOf(text);
-  const known = options.filter((option) => given.includes(option));
-  return given.every((item) => known.some((option) => option === item)) ? known : undefined;
+  const items = itemsOf(text);
+  const chosen = options.filter((option) => items.includes(option));
+  return items.every((item) => chosen.some((option) => option === item)) ? chosen : undefined;
 };
 
 export const someOf = <const T extends string>(options: readonly T[]) =>
@@ -79,7 +79,6 @@ export const wholeNumber = (min: number, max: number, unit = ''): Format<number>
     return isFit ? Number(text) : undefined;
   });
 
-/** A port; `null` for `off`. */
 export const portOrOff = formatOf('off, or a port from 1 to 65535', (text) => {
   if (text === 'off') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
@@ -101,7 +100,6 @@ const inMilliseconds = (text: string, max: number): number | undefined => {
 export const duration = formatOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
   inMilliseconds(text, TEN_YEARS),
 );
-/** Milliseconds; `null` for `off`. */
 export const durationOrOff = formatOf(`${duration.expected}, or off`, (text) =>
   text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
 );
@@ -113,7 +111,7 @@ export const durationFromZero = (longest: '1m' | '5m') =>
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** Epoch milliseconds. A date without a time is the beginning of that day in UTC. */
 export const date = formatOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
-  // Without comparing the day, `Date.parse` would read the 30th of February as a day of March.
+  // The day is compared, since `Date.parse` reads the 30th of February as a day of March.
   const day = Date.parse(text.slice(0, 10));
   const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
   const at = isDay ? Date.parse(text) : Number.NaN;
@@ -126,15 +124,15 @@ export const address = textFormat(
 );
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A domain in lower case, since browsers write domains so. */
+/** In lower case, as browsers write domains. */
 export const domain = textFormat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
 
 export const networks = formatOf('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
-  const given = text === '' ? [] : itemsOf(text);
-  return given.every((each) => ipaddr.isValidCIDR(each)) ? given.map((each) => ipaddr.parseCIDR(each)) : undefined;
+  const items = text === '' ? [] : itemsOf(text);
+  return items.every((each) => ipaddr.isValidCIDR(each)) ? items.map((each) => ipaddr.parseCIDR(each)) : undefined;
 });
 
 const emailDomain = (text: string): string | undefined => {
@@ -157,8 +155,8 @@ export const metricsAddress = formatOf(
   'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
   (text) => {
     if (text === 'off') return null;
-    const [, given = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
-    const host = given.replace(/^\[|\]$/g, '');
+    const [, hostText = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
+    const host = hostText.replace(/^\[|\]$/g, '');
     return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined;
   },
 );
@@ -186,8 +184,8 @@ export const rateLimits = formatOf<Partial<RateLimits>>(
     if (text === 'off') return { global: null, strict: null, public: null };
     const limits = new Map<string, RateLimit>();
     for (const item of itemsOf(text)) {
-      const [, tier = '', given = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
-      const limit = rateLimit(given);
+      const [, tier = '', limitText = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
+      const limit = rateLimit(limitText);
       if (limit === undefined || limits.has(tier) || !TIERS.some((name) => name === tier)) return undefined;
       limits.set(tier, limit);
     }
@@ -199,8 +197,8 @@ export const operatorRules = formatOf<readonly OperatorRule[]>(
   'attributes and their values, separated by commas: roles:operator, or roles:support=users:read for those who may only look',
   (text) => {
     const rules = itemsOf(text).flatMap((item): OperatorRule[] => {
-      const [, attribute, value, only] = /^([A-Za-z][\w-]{0,63}):([\w.-]{1,64})(=users:read)?$/.exec(item) ?? [];
-      const scopes = only === undefined ? SCOPES : (['users:read'] as const);
+      const [, attribute, value, readOnly] = /^([A-Za-z][\w-]{0,63}):([\w.-]{1,64})(=users:read)?$/.exec(item) ?? [];
+      const scopes = readOnly === undefined ? SCOPES : (['users:read'] as const);
       return attribute === undefined || value === undefined ? [] : [{ attribute, value, scopes }];
     });
     return rules.length === itemsOf(text).length ? rules : undefined;

@@ -9,7 +9,7 @@ import { formatOf, itemsOf, json } from './formats.ts';
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
-/** Decodes a key of 32 bytes in base64url. Of several texts for the same bytes, only the canonical one is accepted. @returns `null` for any other text */
+/** Decodes a key of 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
 export const secretKey = (text: string): Buffer | null => {
   const key = Buffer.from(text, 'base64url');
   return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
@@ -19,15 +19,15 @@ export const secretKeys = (limit: number) =>
   formatOf<SecretKeys>(
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
-      const given = itemsOf(text);
-      const [first, ...others] = given.map(secretKey).filter((key) => key !== null);
+      const items = itemsOf(text);
+      const [first, ...others] = items.map(secretKey).filter((key) => key !== null);
       const count = others.length + 1;
-      if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return undefined;
+      if (first === undefined || count < items.length || count > limit || new Set(items).size < count) return undefined;
       return [first, ...others];
     },
   );
 
-/** Several entries may have the same id, so that a new secret can replace another one without an interruption. */
+/** Several entries may have the same id, so that a server has an old and a new secret while the secret is replaced. */
 export const pageServers = (limit: number) =>
   formatOf<readonly PageServer[]>(
     `1 to ${limit} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
@@ -82,7 +82,7 @@ export const publicKeys = formatOf('one or more public keys in PEM (SPKI), EC on
   publicKeysOf(text),
 );
 
-/** The number is limited, since verifying an assertion may try each key. */
+/** Few, since verifying an assertion may try each key. */
 const MAX_ADOPTION_KEYS = 5;
 
 export const adoptionKeys = formatOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
@@ -90,7 +90,7 @@ export const adoptionKeys = formatOf('1 to 5 public keys in PEM (SPKI), EC on th
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
 
-/** The number of programs that may use the back office. More are probably a mistake. */
+/** The most programs that may use the back office. More are probably a mistake. */
 const MAX_OPERATOR_KEYS = 50;
 
 const Operator = v.strictObject({
@@ -109,7 +109,9 @@ export const operatorKeys = json<readonly OperatorKey[]>(
     v.array(Operator),
     v.minLength(1),
     v.maxLength(MAX_OPERATOR_KEYS),
-    v.transform((all) => all.flatMap(({ publicKey, ...of }) => publicKey.map((key) => ({ ...of, publicKey: key })))),
+    v.transform((all) =>
+      all.flatMap(({ publicKey, ...program }) => publicKey.map((key) => ({ ...program, publicKey: key }))),
+    ),
     v.check((keys) =>
       keys.every(
         (key, at) =>
@@ -119,7 +121,7 @@ export const operatorKeys = json<readonly OperatorKey[]>(
   ),
 );
 
-/** Reads the Ed25519 private key at the beginning of a PEM text; in the service's own file the public key follows. @returns `null` if there is none */
+/** Reads an Ed25519 private key in PEM. The text may go on: the service's own file also has the public key. @returns `null` if there is none */
 export const hookKeyOf = (text: string): KeyObject | null => {
   try {
     const key = createPrivateKey(text.replaceAll('\\n', '\n'));

@@ -11,7 +11,7 @@ const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces
 );
 
 /** The formats of the variables `OIDC_<NAME>_…` of a provider, by the last part of their names. */
-const FORMS = {
+const FORMATS = {
   ISSUER: issuerUrl,
   CLIENT_ID: visibleAscii,
   CLIENT_SECRET: visibleAscii,
@@ -21,10 +21,10 @@ const FORMS = {
   KEY_ID: visibleAscii,
   PRIVATE_KEY: privateKey,
 } as const;
-type Member = keyof typeof FORMS;
-type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Format<infer Value> ? Value : never };
+type Member = keyof typeof FORMATS;
+type Members = { readonly [Name in Member]?: (typeof FORMATS)[Name] extends Format<infer Value> ? Value : never };
 
-/** Variables without a default. ISSUER is missing here, since some presets have one. */
+/** Variables without a default. ISSUER is not among them, since some presets have an issuer. */
 const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
 
 type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | 'formPost' | 'scopes'>> & {
@@ -62,15 +62,15 @@ const variableOf = (provider: string, member: Member): string =>
 /** The providers of OIDC_PROVIDERS, and a line for each variable `OIDC_…` that is invalid, missing or unknown: an unknown one may be misspelt. */
 export const readProviders = (env: Env, names: readonly string[], isProduction: boolean) => {
   const problems: string[] = [];
-  const known = new Set(['OIDC_PROVIDERS']);
+  const knownNames = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
     const preset: Preset = PRESETS.get(name) ?? {};
     const { members = OPEN_ID_MEMBERS, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
     for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);
-      const { expected, parse } = FORMS[member];
-      known.add(variable).add(`${variable}_FILE`);
+      const { expected, parse } = FORMATS[member];
+      knownNames.add(variable).add(`${variable}_FILE`);
       const text = env[variable];
       const isRequired = REQUIRED.includes(member) || (member === 'ISSUER' && preset.issuer === undefined);
       if (!text && isRequired) problems.push(`${variable}: required by OIDC_PROVIDERS`);
@@ -93,7 +93,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     };
   });
   const isUnknown = (name: string) =>
-    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !known.has(name);
+    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !knownNames.has(name);
   for (const name of Object.keys(env).filter((each) => env[each] && isUnknown(each)))
     problems.push(`${name}: is no variable of a provider in OIDC_PROVIDERS`);
   return { providers, problems };

@@ -111,7 +111,7 @@ const EVERYWHERE: Rules = {
     (env.JWT_REFRESH_COOKIE_SAME_SITE === 'none' || env.JWT_REFRESH_COOKIE_PREFIX !== undefined),
   'JWT_REFRESH_COOKIE_PATH: must be / with __Host-Http-': (env) =>
     env.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' && cookiePathOf(env) !== '/',
-  // In development without BASE_URL, the path is not checked, since an unknown proxy may add one.
+  // In development without BASE_URL, this is not checked: a proxy may add a path that the service does not know.
   'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /': (
     env,
   ) => (isProduction(env) || env.BASE_URL !== undefined) && !cookieCoversAuth(env),
@@ -120,7 +120,7 @@ const EVERYWHERE: Rules = {
 
   'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN': (env) =>
     isAbove(env.JWT_ACCESS_EXPIRES_IN, env.JWT_REFRESH_EXPIRES_IN),
-  // So a replayed token counts as theft for most of its lifetime.
+  // With this limit, a replayed token counts as theft for most of its lifetime.
   'JWT_REFRESH_RACE_WINDOW: must not be above a tenth of JWT_REFRESH_EXPIRES_IN': (env) =>
     isAbove(env.JWT_REFRESH_RACE_WINDOW, env.JWT_REFRESH_EXPIRES_IN / 10),
   'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW': (env) =>

@@ -13,7 +13,7 @@ const isDecodable = (text: string): boolean => {
   }
 };
 
-/** Parses a URL if all drivers parse it alike: it needs valid percent-encoding, and must have no control characters. */
+/** Parses a URL. It needs valid percent-encoding, and must have no control characters: drivers read those in different ways. */
 const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
   const url = URL.parse(text);
   const isFit = url !== null && protocols.includes(url.protocol) && !hasControls(text.trim()) && isDecodable(text);
@@ -23,8 +23,8 @@ const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
 /** The token endpoint of an authorization server. The user and the password of the URL are the id and the secret of the client. */
 export const mailOAuth = formatOf<MailOAuth>(
   'an https:// URL of a token endpoint with id and secret of the client as user and password, percent-encoded, and with no parameter but scope and refresh_token',
-  (given) => {
-    const url = urlOf(given.trim(), ['https:', 'http:']);
+  (text) => {
+    const url = urlOf(text.trim(), ['https:', 'http:']);
     const isServer = url?.protocol === 'https:' || (url !== undefined && isLoopback(hostOf(url)));
     if (url === undefined || !isServer || url.hash !== '' || url.username === '' || url.password === '')
       return undefined;
@@ -38,8 +38,8 @@ export const mailOAuth = formatOf<MailOAuth>(
 /** The URL of a mail server. Port 0 is refused, and so are control characters in the decoded user and password, which SMTP cannot send. */
 export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
-  (given) => {
-    const text = given.trim();
+  (input) => {
+    const text = input.trim();
     if (/^https?:/i.test(text)) {
       const url = hookUrl.parse(text);
       return url === undefined ? undefined : { url, requireTls: true };
@@ -87,9 +87,9 @@ const POSTGRESQL = [
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
 ];
 
-/** Whether a URL has only parameters in `known`, each at most once. */
-const hasOnlyParameters = (known: readonly string[], { searchParams }: URL): boolean =>
-  [...searchParams.keys()].every((name, index, names) => known.includes(name) && names.indexOf(name) === index);
+/** Whether a URL has only parameters in `allowed`, each at most once. */
+const hasOnlyParameters = (allowed: readonly string[], { searchParams }: URL): boolean =>
+  [...searchParams.keys()].every((name, index, names) => allowed.includes(name) && names.indexOf(name) === index);
 
 const hasFitParameters = (url: URL): boolean => {
   const { protocol, host, searchParams } = url;
@@ -101,13 +101,13 @@ const hasFitParameters = (url: URL): boolean => {
 
 export const databaseUrl = formatOf<DatabaseUrl>(
   `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL, with the hosts of all nodes of a cluster such as a:3306,b:3306, and no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
-  (given) => {
-    const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
+  (input) => {
+    const [, file, synchronous = 'normal'] = SQLITE.exec(input) ?? [];
     if (file !== undefined)
       return file !== ':memory:' && path.parse(file) !== undefined
         ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
         : undefined;
-    const [text = '', ...others] = urlsOfNodes(withSocketHost(given), MYSQL_NODES);
+    const [text = '', ...others] = urlsOfNodes(withSocketHost(input), MYSQL_NODES);
     const [url, ...further] = [text, ...others].map((each) => urlOf(each, Object.keys(KINDS)));
     if (url === undefined || !hasFitParameters(url) || !further.every((each) => each && each.hostname !== ''))
       return undefined;
@@ -120,7 +120,7 @@ const isServer = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** The allowed parameters of the query. Other parameters, such as time-outs, would override options of the service. */
+/** The parameters of the query that are allowed. Others, such as time-outs, would override options of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {
@@ -144,12 +144,12 @@ export const redisUrls = formatOf<readonly string[]>(
     const isSentinels = SENTINELS.test(text.trim());
     const texts = isSentinels ? urlsOfNodes(text.trim(), SENTINELS) : itemsOf(text);
     const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL_PROTOCOLS : ['redis:', 'rediss:']));
-    const known = urls.filter((url) => url !== undefined);
+    const validUrls = urls.filter((url) => url !== undefined);
     const credentials = new Set(
-      known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')),
+      validUrls.map(({ protocol, username, password }) => [protocol, username, password].join(' ')),
     );
-    if (known.length < urls.length || credentials.size !== 1) return undefined;
-    const [isFit] = isSentinels ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
-    return known.every(isFit) ? texts : undefined;
+    if (validUrls.length < urls.length || credentials.size !== 1) return undefined;
+    const [isFit] = isSentinels ? [isSentinel] : validUrls.length === 1 ? [isServer] : [isNode];
+    return validUrls.every(isFit) ? texts : undefined;
   },
 );

@@ -18,12 +18,11 @@ export const baseUrlOf = (env: Values): string => env.BASE_URL ?? `http://localh
 
 /** The URL of the back office, without a trailing slash. */
 export const adminUrlOf = ({ ADMIN_URL: url, ADMIN_PORT: port, ADMIN_HOST: host }: Values): string => {
-  // If it listens on all addresses, such as 0.0.0.0, its own machine reaches it at localhost.
+  // A back office that listens on all addresses (0.0.0.0 or ::) can be reached at localhost.
   const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return url ?? `http://${name}:${port ?? ''}`;
 };
 
-/** The settings of the back office; `null` if there is none. */
 const adminOf = ({ ADMIN_PORT: port, ADMIN_HOST: host, ...env }: Values) => {
   if (port === null) return null;
   const { ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret } = env;
@@ -55,7 +54,7 @@ type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Words}
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Words>>}`
   : Lowercase<Name>;
 
-/** Settings named after their variables, such as `sessionMaxLifetime` of SESSION_MAX_LIFETIME. An unset variable is `null`; its `unset` says what applies. */
+/** Settings named after their variables, such as `sessionMaxLifetime` of SESSION_MAX_LIFETIME. Unset variables without a default are `null`. */
 const pick = <Name extends VariableName>(env: Values, ...names: Name[]) => {
   const camelCase = (name: string) => name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
   return Object.fromEntries(names.map((name) => [camelCase(name), env[name] ?? null])) as {
@@ -86,13 +85,11 @@ export const settingsOf = (env: Values) => {
     /** Serialized origins (RFC 6454 §6.2) of websites, apps and extensions. */
     allowedOrigins,
     allowedOriginsSetting,
-    /** The origins at which browsers open the pages of the service. */
     ownOrigins,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
     /** The application to which the pages of the service lead: the first allowed origin of a website; `null` if there is none. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
-    /** Whether there is the page `/console`, for developers. */
     console: !isProduction(env),
     // The cast: the default has all three tiers.
     rateLimits: { ...rateLimits.parse(RATE_LIMITS[env.NODE_ENV]), ...env.RATE_LIMITS } as RateLimits,
@@ -105,7 +102,7 @@ export const settingsOf = (env: Values) => {
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host and the labels of the host, which new passwords must not consist of. */
+    /** The name of the product, its host, and the labels of the host. A new password must not consist of these words. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
@@ -125,7 +122,7 @@ export const settingsOf = (env: Values) => {
     },
     /** `null` if access tokens are only in the bodies of responses. */
     accessCookie: env.ACCESS_COOKIE ? accessCookieOf(env) : null,
-    /** The settings of GET /auth/continue, which renews a session during a navigation; `null` if there is no such route. */
+    /** The settings of the route GET /auth/continue, which renews a session during a navigation; `null` without this route. */
     navigation: env.ACCESS_COOKIE && loginPageUrl !== null ? { loginPageUrl, targetOrigins: pageOriginsOf(env) } : null,
     pageServers: env.PAGE_SERVERS ?? [],
 
@@ -143,9 +140,9 @@ export const settingsOf = (env: Values) => {
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
     mailNotices: new Set(env.MAIL_NOTICES),
-    /** `null` if no session of a former system is adopted. `ends`: epoch milliseconds, or `null` for no end. */
+    /** `null` if sessions of a former system are not adopted. `ends`: epoch milliseconds, or `null` for no end. */
     adoption: publicKey ? { publicKey, ends: env.ADOPTION_ENDS ?? null } : null,
-    /** `null` if no former system is asked about passwords. `until`: epoch milliseconds, or `null` for no end. */
+    /** The former system that is asked about passwords; `null` without one. `until`: epoch milliseconds, or `null` for no end. */
     verifyPasswords: at ? { at, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
     /** Colours have the form `#rrggbb`, and `radius` is in pixels. */
     brand: {
@@ -181,7 +178,7 @@ export const hasUserPages = (env: Values): boolean =>
 export const loginPageOf = (env: Values): string | null =>
   env.LOGIN_PAGE_URL ?? (hasUserPages(env) ? `${baseUrlOf(env)}/auth/log-in` : null);
 
-/** The origins to which the service may send visitors. Origins that are only in WEBAUTHN_ORIGINS are not among them. */
+/** The origins to which the service may send visitors: its own and the allowed ones, without those of WEBAUTHN_ORIGINS. */
 export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
@@ -203,7 +200,6 @@ const databaseOf = (env: Values): DatabaseOptions => {
   };
 };
 
-/** The configured key pair of one kind of token; `null` if one of its two variables is unset. */
 export const configuredPair = (env: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | null => {
   const [privateKey, publicKeys] = [env[KEY_VARIABLES[kind].privateKey], env[KEY_VARIABLES[kind].publicKeys]];
   return privateKey && publicKeys ? { privateKey, publicKeys } : null;

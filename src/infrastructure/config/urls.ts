@@ -10,7 +10,7 @@ export const isLoopback = (host: string): boolean =>
   host === '::1' ||
   (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether others might read traffic to a host. A name without a dot counts as one within a container network. */
+/** Whether others might read traffic to a host. A name without a dot counts as private, since container networks have such names. */
 export const isExposed = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
 
 /** Whether a URL is of another machine, and has `http:`. */
@@ -45,8 +45,8 @@ export const supportUrl = formatOf(
 );
 
 /** A URL with `https:`, or on this machine also `http:`. `*` is refused, since the host of a logo becomes part of a Content-Security-Policy. */
-const safeUrl = (what: string) =>
-  formatOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
+const safeUrl = (noun: string) =>
+  formatOf(`an https URL of ${noun}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });
@@ -70,9 +70,9 @@ const isWebOrigin = (text: string): boolean => {
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
 };
 
-/** The origin of an app or an extension: its own scheme, a host, and possibly a port. */
+/** The origin of an app or an extension, such as `capacitor://localhost`. */
 const PROGRAM = /^[a-z][a-z\d+.-]{1,30}:\/\/[a-z\d._-]{1,100}(?::[1-9]\d{0,4})?$/;
-/** Schemes of websites, and schemes whose pages have no origin of their own: any file of a device is a page of `file:`. */
+/** Schemes of websites, and schemes that pages of different authors share: any file of a device is a page of `file:`. */
 const NO_PROGRAM = /^(?:https?|wss?|ftp|file|filesystem|about|blob|data|javascript|android):/;
 /** The origin of an Android app (WebAuthn Level 3 §5.8.1), with the SHA-256 of the certificate that has signed the app. */
 const ANDROID_APP = /^android:apk-key-hash:[\w-]{43}$/;
@@ -106,7 +106,7 @@ export const nativeApps = listOf(
   (text) => NATIVE_APP.test(text),
 );
 
-/** Names of headers (RFC 9110 §5.1), but not `*`, which does not mean all headers in requests with credentials (Fetch §3.3.5). */
+/** Names of headers (RFC 9110 §5.1). `*` is refused: in requests with credentials, it does not mean all headers (Fetch §3.3.5). */
 export const headerNames = listOf(
   'names of headers such as traceparent, separated by commas, without *',
   (text) => text !== '*' && /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text),

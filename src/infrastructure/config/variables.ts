@@ -62,7 +62,6 @@ const FILE_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
-/** Matches the names of variables that name a file with a secret of a provider. */
 const PROVIDER_SECRET_FILE = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
 const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((name) => `${name}_FILE`)]);
 
@@ -70,12 +69,12 @@ const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((n
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
  * Quotes around values are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
  */
-export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
-  const env: Record<string, string | undefined> = { ...given };
+export const readEnvironment = (environment: Env): { readonly env: Env; readonly problems: readonly string[] } => {
+  const env: Record<string, string | undefined> = { ...environment };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (KNOWN_NAMES.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
-    // If an environment file begins with a byte order mark, the mark becomes part of the first name.
+    // The byte order mark at the beginning of an environment file becomes part of the first name.
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
@@ -94,7 +93,7 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
   return { env: env.PGPASSWORD_FILE ? withPassword(env) : env, problems };
 };
 
-/** Puts PGPASSWORD into the URL: the driver reads PGPASSWORD only from the environment of the process, where one from a file is missing. */
+/** Puts PGPASSWORD into the URL, since the driver reads PGPASSWORD from the environment of the process, and not from the file of PGPASSWORD_FILE. */
 const withPassword = (env: Env): Env => {
   const text = withSocketHost(env.DATABASE_URL ?? '');
   if (!env.PGPASSWORD || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;
@@ -107,7 +106,7 @@ const withPassword = (env: Env): Env => {
 const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
 
-/** Whether the name is one that Kubernetes or Docker makes for another service, which may be called `redis`, `database` or `mail`. */
+/** Whether Kubernetes or Docker sets a variable of this name for another service, which may be called `redis`, `database` or `mail`. */
 export const isOfOtherService = (name: string): boolean =>
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/.test(name);
 

@@ -103,13 +103,13 @@ const EVERYWHERE: Rules = {
 /** Settings that weaken the service, or are probably a mistake (ADR 0020). */
 export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
 
-/** Warnings about DATABASE_URL. @param given the environment, with the variables that the driver reads itself */
-export const databaseWarnings = (given: Env): Rules =>
+/** Warnings about DATABASE_URL. @param environment also has the variables that only the driver reads */
+export const databaseWarnings = (environment: Env): Rules =>
   inProduction({
     'DATABASE_URL is unset: SQLite is for one machine': (env) => env.DATABASE_URL === undefined,
     'DATABASE_URL names a file: SQLite is for one machine': (env) => env.DATABASE_URL?.kind === 'sqlite',
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)':
-      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), given.PGSSLMODE),
+      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), environment.PGSSLMODE),
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
       ({ DATABASE_URL: url }) =>
         (url?.kind === 'mariadb' || url?.kind === 'mysql') &&
@@ -117,18 +117,15 @@ export const databaseWarnings = (given: Env): Rules =>
         !new URL(url.url).searchParams.has('ssl'),
   });
 
-/**
- * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
- * @param environment PGSSLMODE, which the driver uses if the URL does not configure TLS
- */
-const isInsecure = (url: URL, environment: string | undefined): boolean => {
-  const given = (name: string) => url.searchParams.get(name) ?? undefined;
-  const host = given('host') ?? hostOf(url);
-  const mode = given('sslmode') ?? (given('ssl') === undefined ? environment : undefined);
+/** Whether an attacker could read the traffic to PostgreSQL, or impersonate it. @param defaultMode PGSSLMODE, for a URL that does not configure TLS */
+const isInsecure = (url: URL, defaultMode: string | undefined): boolean => {
+  const parameter = (name: string) => url.searchParams.get(name) ?? undefined;
+  const host = parameter('host') ?? hostOf(url);
+  const mode = parameter('sslmode') ?? (parameter('ssl') === undefined ? defaultMode : undefined);
   if (mode === 'disable') return !isLoopback(host);
-  const names = given('sslcert') ?? given('sslkey') ?? given('sslrootcert') ?? mode;
-  const isEncrypted = names !== undefined || /^(?:true|1)$/.test(given('ssl') ?? '');
+  const tls = parameter('sslcert') ?? parameter('sslkey') ?? parameter('sslrootcert') ?? mode;
+  const isEncrypted = tls !== undefined || /^(?:true|1)$/.test(parameter('ssl') ?? '');
   const checksNothing =
-    mode === 'no-verify' || (given('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require'));
+    mode === 'no-verify' || (parameter('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require'));
   return isExposed(host) && (!isEncrypted || checksNothing);
 };

@@ -20,45 +20,44 @@ import {
 
 export type CopyOptions = {
   readonly database: SqliteOptions;
-  /** The directory that has the keys. */
   readonly dataDir: string;
   readonly file: string;
   readonly withKeys: boolean;
 };
 
 /**
- * A table in a backup, beside the tables of the database. `takenAt`: the backup has all commits until this time; `madeBy`: the version of Tandem that made
- * it; `keys`: secret keys by their path below DATA_DIR. The whole file is compressed by gzip, which adds a checksum.
+ * A table that a backup has beside the tables of the database. `takenAt`: the backup has all commits until this time (ISO 8601); `madeBy`: the version of
+ * Tandem that made the backup; `keys`: secret keys by their path below DATA_DIR. The whole file is compressed by gzip, which adds a checksum.
  */
 type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
 
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. The file gets its name when it
- * is complete; until then, a directory beside it takes up to twice the size of the database. After an error, there is no file.
+ * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. Until then, a directory beside
+ * the file takes up to twice the size of the database. After an error, there is no file.
  * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
-  const place = resolve(file);
-  if (existsSync(place)) throw fileExistsError(place);
+  const target = resolve(file);
+  if (existsSync(target)) throw fileExistsError(target);
   assertHasDatabase(path);
   const takenAt = new Date(systemClock.now()).toISOString();
-  const draft = await mkdtemp(`${place}.part-`);
+  const draft = await mkdtemp(`${target}.part-`);
   try {
-    const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
+    const [copy, archive] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
     // This statement copies a snapshot without blocking writers. `backup()` of `node:sqlite` would start again whenever another process has written.
     withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
     addManifest(copy, { takenAt, madeBy: VERSION, keys });
-    await pack(copy, packed);
-    const { size: bytes } = await stat(packed);
-    await link(packed, place);
-    return { file: place, bytes, takenAt, rows, keys: [...keys.keys()] };
+    await pack(copy, archive);
+    const { size: bytes } = await stat(archive);
+    await link(archive, target);
+    return { file: target, bytes, takenAt, rows, keys: [...keys.keys()] };
   } catch (error) {
-    throw existsSync(place) ? fileExistsError(place) : error;
+    throw existsSync(target) ? fileExistsError(target) : error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -110,7 +109,7 @@ const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0
 
 export const pack = (copy: string, file: string) => pipeline(createReadStream(copy), createGzip(), newFile(file));
 
-/** @throws CommandError if `pack` has not written the file, or it is damaged; Error of the operating system */
+/** @throws CommandError if the file is not one that `pack` has written, or is damaged; Error of the operating system */
 const unpack = async (file: string, copy: string): Promise<void> => {
   try {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
@@ -125,7 +124,7 @@ const unpack = async (file: string, copy: string): Promise<void> => {
 /**
  * Restores a backup if there is no database yet. The files are unpacked and checked in a new directory, and linked to their places at the end, the
  * database last. Tables of an older version are brought up to date by the next start.
- * @throws CommandError, before anything was changed
+ * @throws CommandError before there is a database
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
@@ -157,7 +156,7 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
   }
 };
 
-/** The path, or the nearest directory above it that exists: there, the draft is on the disk of the database, and a refused backup leaves no directory. */
+/** The path, or the nearest directory above it that exists. The draft is made there, on the disk of the database, so that a refusal leaves no directory. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
 /** Refuses a backup with an unreadable key, since the service would not start with it. */
@@ -167,7 +166,7 @@ const assertUsable = (keys: ReadonlyMap<string, string>): void => {
       throw damagedBackup(`${file} in it is no key of the service`);
 };
 
-/** Refuses to replace different keys in DATA_DIR: that would log everybody out, and the keys could be lost. */
+/** Refuses a backup whose keys differ from those in DATA_DIR: to replace these would log everybody out, and they could be lost. */
 const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
   for (const [name, content] of keys) {
     const present = await readIfAny(join(dataDir, name));

@@ -18,7 +18,7 @@ export const assertHasNoDatabase = (path: string): void => {
 
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Opens a file of SQLite for `work`, and closes it afterwards. SQLite is loaded here, since other databases do not need it. */
+/** Opens a file of SQLite for `work`, and closes it afterwards. `node:sqlite` is loaded here, since other databases do not need it. */
 export const withDatabase = <Result>(path: string, work: (database: DatabaseSync) => Result): Result => {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -37,25 +37,23 @@ export const countRows = (path: string, prefix: string): RowCounts =>
   withDatabase(path, (database) => {
     const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
     const tables = TABLE_NAMES.map((table) => [table, `${prefix}${TABLES[table].name}`] as const);
-    const found = tables.filter(([, name]) => hasTable.get(name) !== undefined);
-    if (found.length === 0) throw noTablesError('The database');
+    const existingTables = tables.filter(([, name]) => hasTable.get(name) !== undefined);
+    if (existingTables.length === 0) throw noTablesError('The database');
     const count = (name: string) => database.prepare(`select count(*) as count from "${name}"`).get()?.count;
-    return Object.fromEntries(found.map(([table, name]) => [table, Number(count(name))]));
+    return Object.fromEntries(existingTables.map(([table, name]) => [table, Number(count(name))]));
   });
 
-/** @param called the name of the database in messages */
-export const noTablesError = (called: string): CommandError =>
-  new CommandError('no-tables', `${called} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
+export const noTablesError = (subject: string): CommandError =>
+  new CommandError('no-tables', `${subject} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**
  * Refuses a database that a newer version has migrated, since this version would leave out columns that it does not know.
- * @param called the name of the database in messages
+ * @param subject of the error's message, such as "The backup"
  * @returns the migrations that the database lacks
- * @throws CommandError
  */
-export const assertNotNewer = async ({ examine }: Database, called: string): Promise<readonly string[]> => {
+export const assertNotNewer = async ({ examine }: Database, subject: string): Promise<readonly string[]> => {
   const { pending, unknown } = (await examine()).schema;
   if (unknown.length > 0)
-    throw new CommandError('other-version', `${called} is that of a newer version of Tandem. Use that version.`);
+    throw new CommandError('other-version', `${subject} is that of a newer version of Tandem. Use that version.`);
   return pending;
 };

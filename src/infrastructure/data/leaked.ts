@@ -10,18 +10,18 @@ const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
  * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. After an error, there is no file.
  * @param from a file with lines of `HASH:COUNT` in ascending order, or a directory with a file for each range, which is named by the first five digits of
  *   its hashes and has lines of `REST:COUNT`
- * @param least the least count of a password that is not left out
+ * @param least passwords with a lower count are left out
  * @throws CommandError; Error of the operating system
  */
-export const makeLeaked = async (from: string, file: string, least: number) => {
+export const makeLeakedFile = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;
   const output = await open(draft, 'wx');
   try {
     let entries = 0;
     await output.appendFile(LEAKED_FILE_HEAD);
-    for await (const some of entriesOf(from, least)) {
-      entries += some.length / LEAKED_ENTRY_BYTES;
-      await output.appendFile(some);
+    for await (const batch of entriesOf(from, least)) {
+      entries += batch.length / LEAKED_ENTRY_BYTES;
+      await output.appendFile(batch);
     }
     // The umask keeps other files private. This one is for the service, which may run as another user.
     await output.chmod(0o644);

@@ -9,7 +9,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { openedParts } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTablesError } from './databases.ts';
-import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
+import { type Comparison, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
 /** The variable with the URL of the source. DATABASE_URL is the target. */
 export const MOVE_FROM = 'MOVE_FROM';
@@ -18,14 +18,13 @@ type Options = {
   readonly source: DatabaseOptions;
   readonly target: DatabaseOptions;
   readonly dryRun: boolean;
-  /** Called with a line of text about each table, and again after many rows. */
   readonly onProgress: (line: string) => void;
 };
 
 /**
  * Makes the tables in the target, and copies every row of the source. The source is not changed.
  * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
- * @throws CommandError before a row is copied; any other Error after that, so that another run has to continue
+ * @throws CommandError if no row was copied; any other Error if some rows may be, so that another run has to continue
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (placeOf(source) === placeOf(target))
@@ -66,33 +65,33 @@ const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resol
 const EMPTY: Reader = { list: async () => [] };
 
 /** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
-const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
-  const pending = await assertNotNewer(database, called);
+const stateOf = async (database: Database, subject: string): Promise<'empty' | 'current'> => {
+  const pending = await assertNotNewer(database, subject);
   if (pending.includes('tables')) return 'empty';
   if (pending.length === 0) return 'current';
   const advice = 'Let DATABASE_URL name it, and run `npx tandem migrate` first.';
-  throw new CommandError('other-version', `${called} has tables of an older version. ${advice}`);
+  throw new CommandError('other-version', `${subject} has tables of an older version. ${advice}`);
 };
 
-type Copying = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
+type CopyRun = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
 
-/** The number of rows of a table between two lines of progress. */
+/** Copied rows of a table between two lines of progress. */
 const PROGRESS_INTERVAL = 20 * BATCH;
 
 /**
- * Copies every row that the target lacks, for instance because an earlier call was interrupted. First it compares all rows, and writes nothing if the
- * target has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
+ * Copies every row that the target lacks: all of them, or the rest after an interruption. First it compares all rows, and writes nothing if the target
+ * has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
  * @returns how many rows each table has, and how many this call has copied
- * @throws CommandError if the target has other rows; Error that names the table of a row that cannot be stored
+ * @throws CommandError if the target has a row that the source lacks; Error that names the table of a row that cannot be stored
  */
-export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
-  const { onProgress } = copying;
+export const copyRows = async (run: CopyRun): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
+  const { onProgress } = run;
   onProgress('Looking for rows that the target has …');
-  const before = await compareAll(copying);
+  const before = await compareAll(run);
   let copied = 0;
-  for (const table of TABLE_NAMES) copied += await copyTable(table, copying);
+  for (const table of TABLE_NAMES) copied += await copyTable(table, run);
   onProgress('Comparing all rows …');
-  const after = await compareAll(copying).catch((error: unknown) => {
+  const after = await compareAll(run).catch((error: unknown) => {
     throw error instanceof CommandError ? sourceChangedError() : error;
   });
   for (const table of TABLE_NAMES) {
@@ -105,29 +104,29 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
 
 /** Counts the rows of each table, and the rows that `copyRows` would copy. */
 export const examineRows = async (databases: Databases) => {
-  const compared = await compareAll(databases);
-  const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
-  return { rows: countsOf(compared), missing };
+  const comparisons = await compareAll(databases);
+  const missing = Object.values(comparisons).reduce((sum, { rows, present }) => sum + rows - present, 0);
+  return { rows: countsOf(comparisons), missing };
 };
 
-type AllCompared = Readonly<Record<TableName, Compared>>;
+type Comparisons = Readonly<Record<TableName, Comparison>>;
 
-const compareAll = async (databases: Databases): Promise<AllCompared> => {
-  const compared: [TableName, Compared][] = [];
+const compareAll = async (databases: Databases): Promise<Comparisons> => {
+  const comparisons: [TableName, Comparison][] = [];
   for (const table of TABLE_NAMES)
-    compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  return Object.fromEntries(compared) as AllCompared;
+    comparisons.push([table, await withTableName(table, () => compareRows(table, databases))]);
+  return Object.fromEntries(comparisons) as Comparisons;
 };
 
-const countsOf = (compared: AllCompared): RowCounts =>
-  Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
+const countsOf = (comparisons: Comparisons): RowCounts =>
+  Object.fromEntries(Object.entries(comparisons).map(([table, { rows }]) => [table, rows]));
 
 const sourceChangedError = (): Error =>
   new Error(
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
+const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: CopyRun) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
   const insertBatch = async (): Promise<void> => {
@@ -149,14 +148,14 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   return copied;
 };
 
-/** Replaces an AppError by an Error with the name of the table and the database's reason: the message of an AppError is for clients of the service. */
+/** Replaces an AppError, whose message is for clients of the service, by an Error with the name of the table and the reason of the database. */
 const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const what = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
-    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${RETRY_ADVICE}`);
+    const cause = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
+    throw new Error(`${TABLES[table].name} could not be copied: ${cause}${error.reason}. ${RETRY_ADVICE}`);
   }
 };
 

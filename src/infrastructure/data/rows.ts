@@ -12,7 +12,7 @@ export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 export type Databases = { readonly source: Reader; readonly target: Reader };
 
 /** The number of rows of a table in the source, and how many of these rows the target has. */
-export type Compared = { readonly rows: number; readonly present: number };
+export type Comparison = { readonly rows: number; readonly present: number };
 
 /**
  * Reads the rows of a table from both databases in the order of the key, and compares all columns.
@@ -23,7 +23,7 @@ export const compareRows = async <Name extends TableName>(
   table: Name,
   { source, target }: Databases,
   onMissing: (row: Stored<Name>) => unknown = () => undefined,
-): Promise<Compared> => {
+): Promise<Comparison> => {
   const others = rowsOf(target, table);
   const next = async () => (await others.next()).value as Stored<Name> | undefined;
   const hasSameKey = (a: Stored<Name>, b: Stored<Name>) =>

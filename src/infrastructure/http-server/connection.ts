@@ -40,14 +40,13 @@ export class Connection {
     return true;
   }
 
-  /** Makes a response the last one of the connection, unless its headers are sent already. */
+  /** Closes the connection after a response, unless the headers of the response are sent already. */
   closeAfter(response: ServerResponse): void {
     if (response.headersSent) return;
     response.setHeader('Connection', 'close');
     this.#isClosing = true;
   }
 
-  /** Makes the last pending response the last one of the connection. */
   closeAfterPending(): void {
     const last = this.#pending.at(-1);
     if (last !== undefined) this.closeAfter(last);
@@ -87,7 +86,7 @@ export class Connection {
 const untilClosed = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => response.once('close', resolve));
 
-/** Far below 2,000: of more headers, Node.js silently drops the rest. */
+/** The most headers of a request: one with more gets 431. */
 export const MAX_HEADERS = 100;
 /** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
 const HOST_HEADER = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;

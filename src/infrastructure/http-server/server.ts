@@ -15,10 +15,7 @@ import {
   statusOf,
 } from './connection.ts';
 
-/**
- * How many connections a server accepts, by the variables of its address. The connections of the service fit into the memory of a common container (ADR
- * 0017). Further connections are closed at once.
- */
+/** How many connections a server accepts, by the variables of its address (ADR 0017). Further connections are closed at once. */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
 type AddressNames = keyof typeof MAX_CONNECTIONS;
 
@@ -31,15 +28,13 @@ type Options = Address & {
 
 type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
 
-/** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
 /** Milliseconds that an idle connection stays open: longer than the minute of most proxies, so that the proxy closes it first. */
 export const KEEP_ALIVE_TIMEOUT = 65_000;
-/** Milliseconds between two checks of the time-outs. */
 const CHECKING_INTERVAL = 1_000;
 /** Bytes that are buffered in each direction of a socket before its source is paused. */
 const HIGH_WATER_MARK = 16_384;
-/** Milliseconds for which idle connections stay open when the server closes, since a request may be in transit. */
+/** Milliseconds that idle connections stay open when the server closes, since a request may be in transit. */
 const GRACE = 1_000;
 
 /** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
@@ -63,7 +58,6 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
       for (const connection of connections.values()) connection.closeAfterPending();
       return closeServer(server, connections, options.requestTimeoutMs + GRACE);
     },
-    /** Closes all connections at once, also those with a request in progress. */
     closeNow: () => closeServer(server, connections, 0),
   };
 };
@@ -81,9 +75,9 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // With this undocumented option, a worker closes further connections. Without it, the primary process would offer them to all workers again and again.
+  // With this undocumented option, a worker closes connections beyond the limit. Without it, the primary process would offer them to the workers again.
   Object.assign(server, { dropMaxConnection: true });
-  // Milliseconds without traffic: for the handler, and for the client to read. They are longer than the request's time-outs, whose checks send 408.
+  // Closes a connection after this time without traffic, while the handler runs or the client reads. It is longer than the time-outs above, which send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
   // 0 means no limit of the number of headers: Node.js would drop further ones silently. Their size is limited to 16 KiB.
   server.maxHeadersCount = 0;
@@ -113,7 +107,7 @@ const handleRequests = (
     );
   };
   server.on('request', onRequest);
-  // Node.js emits this for an unknown header Expect. It is ignored.
+  // Node.js emits this event for a request with an unknown header Expect, which the service ignores.
   server.on('checkExpectation', onRequest);
 };
 
@@ -142,10 +136,7 @@ const startListening = (server: NetServer, { host, port }: Address, settings: Ad
     server.listen(port, host, resolve);
   });
 
-/**
- * Checks that an address is free, before slow parts are started: listens on the address, and closes at once.
- * @throws Error that names the settings of the address and the system's reason
- */
+/** Checks that an address is free, before slow parts are started. @throws Error that names the settings of the address and the system's reason */
 export const probePort = async (address: Address, settings: AddressNames = 'HOST and PORT'): Promise<void> => {
   // Connections are destroyed, since `close` waits for open ones.
   const server = createTcpServer((socket) => socket.destroy());
@@ -168,7 +159,6 @@ const closeServer = async (server: Server, connections: Connections, timeout: nu
   clearTimeout(timer);
 };
 
-/** Milliseconds in which a request for metrics must arrive. */
 const SCRAPE_TIMEOUT = 5_000;
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */

@@ -9,17 +9,13 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { LineInput } from './line.ts';
 
-/**
- * All users with their secrets, in the order of their ids and in the form that `import` reads. `lacksFactor`: an authenticator app of the user is left out,
- * because no key decrypts its secret.
- */
+/** All users with their secrets, by their ids, in the form that `import` reads. `lacksFactor`: an app is left out, since no key decrypts its secret. */
 export async function* exportedUsers(records: Records, secrets: FactorSecrets | null) {
   for await (const user of rowsOf(records, 'users')) {
     const apps = (await factorsOf(records, user.id)).filter(isConfirmed);
-    const opened = apps.map(({ secret }) => secrets?.decrypt(secret, user.id) ?? null);
-    const found = opened.filter((secret) => secret !== null);
-    const line = lineOf(user, await identitiesOf(records, user.id), found);
-    yield { line, lacksFactor: found.length < opened.length };
+    const appSecrets = apps.flatMap(({ secret }) => secrets?.decrypt(secret, user.id) ?? []);
+    const line = lineOf(user, await identitiesOf(records, user.id), appSecrets);
+    yield { line, lacksFactor: appSecrets.length < apps.length };
   }
 }
 

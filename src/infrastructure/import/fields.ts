@@ -28,7 +28,7 @@ export const objectsIn = (value: unknown): readonly Fields[] => listOf(value).ma
 export const renamed = (row: Fields, rename: (name: string) => string): Fields =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value]));
 
-/** Lower numbers count as seconds since 1970: seconds reach this number in the year 5138, and milliseconds passed it in 1973. */
+/** Lower numbers count as seconds since 1970: as seconds, this number is in the year 5138, as milliseconds in 1973. */
 const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**

@@ -19,10 +19,10 @@ import type { SourceLine } from './source.ts';
 
 type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 
-type Importing = {
+type ImportOptions = {
   readonly deps: Deps;
   readonly from: string;
-  /** Whether users are only checked, and not stored. Then memory has the names and identities of earlier lines, so that duplicates are found. */
+  /** Whether users are only checked, and not stored. Then the names and identities of all lines are kept in memory, to find duplicates. */
   readonly dryRun: boolean;
 };
 
@@ -31,11 +31,11 @@ type Outcome = {
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
-  /** The id in the other system, and the id here; `null` if the user had no id before. */
+  /** The id in the other system, and the id here; `null` if the other system has no id of the user. */
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** The number of lines that are stored in one transaction. */
+/** Users in one transaction. */
 const BATCH = 500;
 const CONCURRENT_READS = 8;
 
@@ -45,9 +45,9 @@ const CONCURRENT_READS = 8;
  * @yields the outcomes of a batch of lines, after the batch was stored
  * @throws AppError if the database fails
  */
-export async function* importUsers(lines: AsyncIterable<SourceLine>, importing: Importing) {
-  const prepare = linePreparer(importing);
-  const store = importing.dryRun ? dryRunStore(importing.deps) : transactionStore(importing.deps);
+export async function* importUsers(lines: AsyncIterable<SourceLine>, options: ImportOptions) {
+  const prepare = linePreparer(options);
+  const store = options.dryRun ? dryRunStore(options.deps) : transactionStore(options.deps);
   for await (const batch of inBatches(lines, BATCH)) {
     const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
     const ready = prepared.filter((each) => 'arrival' in each);
@@ -68,8 +68,8 @@ const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [`re
 
 const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
 
-/** Reads a line, and looks its user up. @returns the user to store, or the outcome if the user is not to be stored */
-const linePreparer = ({ deps, from, dryRun }: Importing) => {
+/** Reads a line, and looks its user up in the storage. @returns the user to store, or the outcome if there is none to store */
+const linePreparer = ({ deps, from, dryRun }: ImportOptions) => {
   const readLimit = pLimit(CONCURRENT_READS);
   const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
   return async (line: SourceLine): Promise<Outcome | Ready> => {
@@ -94,15 +94,15 @@ type Stored = { readonly username: string } | 'present' | { readonly problem: st
 const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
   if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, arrival.id) };
   if ('problem' in stored) return refused(stored.problem);
-  const isOther = givenUsername !== null && givenUsername !== stored.username;
-  const remarks = isOther ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
+  const isRenamed = givenUsername !== null && givenUsername !== stored.username;
+  const remarks = isRenamed ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
   const hasNoPassword = arrival.passwordHash === UNKNOWN_PASSWORD;
   return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, arrival.id) };
 };
 
 type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
 
-/** Stores users in one transaction. If a name, address or identity of one of them was taken meanwhile, stores each user in a transaction of its own. */
+/** Stores users in one transaction, or, if a name, address or identity was taken meanwhile, each user in a transaction of its own. */
 const transactionStore = (deps: Deps): Store => {
   const storeAll = (arrivals: readonly Arrival[]) =>
     deps.transactions.run(async (stores) => {
@@ -118,21 +118,21 @@ const transactionStore = (deps: Deps): Store => {
   return async (arrivals) => {
     const storedAtOnce = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
     if (storedAtOnce !== null) return storedAtOnce;
-    const alone: Stored[] = [];
+    const results: Stored[] = [];
     for (const arrival of arrivals) {
       const presence = await presenceOf(deps, deps, arrival);
-      const stored = presence ?? (await unlessTaken([arrival]))?.[0];
-      alone.push(stored ?? { problem: 'its address, username or identity was taken meanwhile' });
+      const result = presence ?? (await unlessTaken([arrival]))?.[0];
+      results.push(result ?? { problem: 'its address, username or identity was taken meanwhile' });
     }
-    return alone;
+    return results;
   };
 };
 
-/** For a dry run: stores no user, and remembers the names, addresses and identities that earlier lines would have taken. */
+/** For a dry run: only remembers the names, addresses and identities that earlier lines would have taken. */
 const dryRunStore = (deps: Deps): Store => {
-  const taken = new Set<string>();
+  const takenNames = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
-  const takenAs = async (name: string) => (taken.has(name) ? {} : null);
+  const takenAs = async (name: string) => (takenNames.has(name) ? {} : null);
   const stores: UserLookup = {
     records: deps.records,
     identityOf: (identity) => takenAs(nameOf(identity)),
@@ -151,7 +151,7 @@ const dryRunStore = (deps: Deps): Store => {
       stored.push(presence ?? { username });
       if (presence !== null) continue;
       usersById.set(id, { email });
-      for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) taken.add(name);
+      for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) takenNames.add(name);
     }
     return stored;
   };

@@ -91,7 +91,7 @@ export const readLine = (value: unknown): Line | { readonly problem: string } =>
   };
 };
 
-/** A user whose `passwordHash` still has the form of the other system. `withHash` makes the stored form, which may take long. */
+/** A user whose `passwordHash` still has the form of the other system. */
 export type UnhashedArrival = {
   readonly oldId: string | null;
   /** The username in the source; `null` if there is none, or it is the address. */
@@ -102,10 +102,7 @@ export type UnhashedArrival = {
 
 type Refused = { readonly problem: string };
 
-/**
- * Reads a user of a source.
- * @param from the name of the source, from which ids are derived, since users of two systems may have the same id
- */
+/** Validates a user of a source. @param from the name of the source, which derived ids depend on, since two systems may have the same id */
 export const readArrival = (user: unknown, from: string): UnhashedArrival | Refused => {
   const line = readLine(user);
   if ('problem' in line) return line;
@@ -132,16 +129,16 @@ export const readArrival = (user: unknown, from: string): UnhashedArrival | Refu
   };
 };
 
-/** Removes duplicates, since two tables of a system may have the same link. */
+/** Removes links that are there twice, since two tables of a system may have the same link. */
 const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
   links: readonly Link[],
 ): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
 
-/** The id of a user. The same line always gets the same id, so that another import finds the user, even if the address has changed since. */
+/** The id of a user. The same line always gets the same id, so that another import finds the user, even if the user has changed the address. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 
-/** Adds the hash in the stored form. @param hasher wraps a digest that is too fast to be stored */
+/** Adds the hash in the stored form, which may take long. @param hasher hashes a digest that is too fast to be stored as it is */
 export const withHash = async (
   { arrival, passwordHash }: UnhashedArrival,
   hasher: Pick<PasswordHasher, 'hash'>,

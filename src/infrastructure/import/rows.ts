@@ -6,15 +6,11 @@ import { invalidArguments } from '../command-error.ts';
 import { type Fields, isObject } from './fields.ts';
 import { jsonLinesOf, type Place } from './source.ts';
 
-/** Strings, brackets and line breaks. A single quotation mark is the beginning of a string that ends in a later chunk. */
+/** Matches strings, brackets and line breaks. A quotation mark alone begins a string that ends in a later chunk. */
 const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
-/**
- * Reads the objects of a JSON document one after the other: those in its list, or if it is an object, those in the lists of its members `tables`. All
- * other content is skipped.
- * @throws FileProblem
- */
+/** Reads the objects of a JSON list one after the other; of a JSON object, those in the lists of its members `tables`. @throws FileProblem */
 export async function* jsonObjects(
   chunks: AsyncIterable<string>,
   tables: readonly string[],
@@ -66,7 +62,7 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-/** Far more than an entry of any system has. */
+/** Far more than the entries of these systems have. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
 /** Messages for the error codes of csv-parse, whose own messages quote the fields. */
@@ -75,10 +71,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
 };
 
-/**
- * Reads the entries of a CSV file (RFC 4180), with members named by its first line.
- * @throws FileProblem
- */
+/** Reads the entries of a CSV file (RFC 4180), with members named by its first line. @throws FileProblem */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
   const parser = parse({
     ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },
@@ -105,7 +98,7 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
 
 const countLineBreaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
 
-/** Whether an entry has the right number of fields. A further, empty one comes from a comma at the end of the line, and is allowed. */
+/** Whether an entry has the right number of fields. One more is allowed if it is empty: it comes from a comma at the end of the line. */
 const isComplete = (record: readonly string[], length: number): boolean =>
   record.length === length || (record.length === length + 1 && record.at(-1) === '');
 
@@ -113,7 +106,7 @@ const isComplete = (record: readonly string[], length: number): boolean =>
 export type Row = { readonly line: number; readonly row: Fields };
 export type RowProblem = { readonly line: number; readonly problem: string };
 
-/** An error after which the rest of a file is not read. `problem` completes a sentence whose subject is the line. */
+/** An error after which the rest of a file is not read. `problem` is a sentence without its subject, the line: "is not CSV". */
 class FileProblem extends Error {
   readonly line: number;
   readonly problem: string;
@@ -128,9 +121,9 @@ class FileProblem extends Error {
 type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 
 export type Layout = {
-  /** The names of those members of a JSON document whose lists have the entries. */
+  /** The members of a JSON document whose lists have the entries. */
   readonly tables: readonly string[];
-  /** Why CSV is refused, as the end of a sentence whose subject is the line; absent if it is accepted. */
+  /** Why CSV is refused, as the `problem` of a `FileProblem`; absent if CSV is accepted. */
   readonly withoutCsv?: string;
 };
 
@@ -197,7 +190,7 @@ const beginningOf = async (file: string): Promise<Buffer> => {
 async function* textOf(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
-  const decoded = (bytes: Uint8Array, stream: boolean): string => {
+  const decode = (bytes: Uint8Array, stream: boolean): string => {
     try {
       return decoder.decode(bytes, { stream });
     } catch {
@@ -206,11 +199,11 @@ async function* textOf(file: string): AsyncGenerator<string> {
     }
   };
   for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
-    const text = decoded(bytes, true);
+    const text = decode(bytes, true);
     yield text;
     line += countNewlines(text);
   }
-  decoded(new Uint8Array(), false);
+  decode(new Uint8Array(), false);
 }
 
 const countNewlines = (text: string): number => text.split('\n').length - 1;

@@ -7,10 +7,10 @@ export type SourceLine = Place &
     | {
         /** A user in the format of ./line.ts, not validated yet. */
         readonly user: unknown;
-        /** Sentences about data that are left out or changed. The user is imported nevertheless. */
+        /** Sentences about data of the user that are left out or changed. */
         readonly notes?: readonly string[];
       }
-    /** Why the user cannot be imported, without secrets. */
+    /** Why the user cannot be imported. It quotes no secret. */
     | { readonly problem: string }
     /** Why the user is skipped, for example because it was deleted in the other system. */
     | { readonly leftOut: string }
@@ -38,12 +38,12 @@ export async function* jsonLinesOf(file: string): AsyncGenerator<Json> {
   let line = 0;
   for await (const bytes of linesOf(file)) {
     line += 1;
-    const read = bytes === null ? { problem: `is longer than ${LINE_MAX_BYTES} bytes` } : parsed(bytes);
-    if (read !== null) yield { file, line, ...read };
+    const parsed = bytes === null ? { problem: `is longer than ${LINE_MAX_BYTES} bytes` } : parseJson(bytes);
+    if (parsed !== null) yield { file, line, ...parsed };
   }
 }
 
-const parsed = (bytes: Buffer): { readonly value: unknown } | { readonly problem: string } | null => {
+const parseJson = (bytes: Buffer): { readonly value: unknown } | { readonly problem: string } | null => {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     return text === '' ? null : { value: JSON.parse(text) };
@@ -53,7 +53,7 @@ const parsed = (bytes: Buffer): { readonly value: unknown } | { readonly problem
   }
 };
 
-/** Reads the lines of a file. A line that is too long becomes `null`. */
+/** Reads the lines of a file. A line of more than `LINE_MAX_BYTES` becomes `null`. */
 async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
   let [rest, isTooLong]: [Buffer, boolean] = [Buffer.alloc(0), false];
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
@@ -71,6 +71,6 @@ async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
 /** The source without `--from`: lines in the format of ./line.ts. */
 export const ownLines: Source = async function* ({ files }) {
   for (const file of files)
-    for await (const read of jsonLinesOf(file))
-      yield 'problem' in read ? read : { file, line: read.line, user: read.value };
+    for await (const entry of jsonLinesOf(file))
+      yield 'problem' in entry ? entry : { file, line: entry.line, user: entry.value };
 };

@@ -6,32 +6,32 @@ import { entriesOf, type Layout } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
 
 /** The identities and factors of a user, and notes for the report of the import. */
-export type Linked = {
+export type Credentials = {
   readonly identities?: readonly (LineInput['identities'] & {})[number][];
   readonly factors?: readonly (LineInput['factors'] & {})[number][];
   readonly notes?: readonly string[];
 };
 
 /** Data of an entry that belong to the user of another entry. */
-export type Part = Linked & {
+export type Part = Credentials & {
   /** One of the `keys` of the user; an empty text if the entry names no user. */
   readonly userKey: string;
   readonly passwordHash?: string | undefined;
   readonly verifiedEmail?: string | undefined;
 };
 
-/** How a field of a user is read if `Export.fields` has only its name in the other system. The values are validated later. */
+/** How a field of a user is read if `Export.fields` only has its name in the other system. `readLine` validates the values later. */
 const READERS = {
   ...{ id: textOf, username: textOf, email: textOf, passwordHash: textOf, locale: textOf },
   ...{ createdAt: timeOf, emailVerified: isTrue, disabled: isTrue, attributes: objectOf },
 };
 
 export type Export = Layout & {
-  /** Renames the members of an entry for the other functions. */
+  /** Renames the members of an entry. The functions below get the new names. */
   readonly renamed?: (row: Fields) => Fields;
-  /** Reads an entry as a part; `null` if it is a user, or is ignored. @param isSecond whether it is in the file of `--passwords` */
+  /** Reads an entry as a part; `null` for a user, and for an entry to ignore. @param isSecond whether the entry is in the file of `--passwords` */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
-  /** The keys by which parts name their user. Default: the field `id`. */
+  /** The keys by which parts name this user. Default: the field `id`. */
   readonly keys?: (row: Fields) => readonly string[];
   /** Whether an entry that is no part is a user. Default: every such entry is. */
   readonly isUser?: (row: Fields) => boolean;
@@ -39,7 +39,7 @@ export type Export = Layout & {
   readonly leftOut?: (row: Fields) => string | undefined;
   /** For each field of a user, its name in the other system, or a function that finds its value. */
   readonly fields: { readonly [Name in keyof typeof READERS]?: string | ((row: Fields) => unknown) };
-  readonly linked?: (row: Fields) => readonly Linked[];
+  readonly credentials?: (row: Fields) => readonly Credentials[];
 };
 
 type FoundPart = Place & { readonly part: Part; isUsed?: boolean };
@@ -88,19 +88,19 @@ function* userIn(
   else yield { file, line, ...userOf(row, system, userParts) };
 }
 
-/** The note on a user who has a second factor in the other system, and none here. */
+/** The note on a user whose second factor in the other system cannot be imported. */
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED_NOTE = 'Is blocked or disabled there, so the account is disabled.';
 
-const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPart[]) => {
-  const parts = found.map(({ part }) => part);
+const userOf = (row: Fields, { fields, credentials }: Export, foundParts: readonly FoundPart[]) => {
+  const parts = foundParts.map(({ part }) => part);
   const { email, passwordHash, emailVerified, ...user } = Object.fromEntries(
     Object.entries(READERS).map(([name, read]) => {
       const from = fields[name as keyof typeof READERS];
       return [name, typeof from === 'string' ? read(row[from]) : from?.(row)];
     }),
   );
-  const all = [...(linked?.(row) ?? []), user.disabled === true ? { notes: [DISABLED_NOTE] } : {}, ...parts];
+  const all = [...(credentials?.(row) ?? []), user.disabled === true ? { notes: [DISABLED_NOTE] } : {}, ...parts];
   const factors = all.flatMap((each) => each.factors ?? []);
   const notes = new Set(all.flatMap((each) => each.notes ?? []));
   if (factors.length > 0) notes.delete(WITHOUT_FACTOR);
@@ -116,15 +116,15 @@ const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPa
   };
 };
 
-/** Providers with the same issuer for all users. GitHub is no OpenID provider, so its issuer is one that this service has chosen. */
+/** Providers with the same issuer for all users. GitHub is no OpenID provider: this service uses its URL as the issuer. */
 const ISSUERS: Readonly<Record<string, string>> = {
   google: 'https://accounts.google.com',
   apple: 'https://appleid.apple.com',
   github: 'https://github.com',
 };
-/** Names that systems have for the user's own password, address or phone number. They are no providers. */
+/** "Providers" in the exports that are the user's own password, address or phone number. */
 const OWN_CREDENTIALS = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
-/** Names that systems have for Microsoft. */
+/** The names of Microsoft in the exports. */
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];
 
 /**
@@ -133,7 +133,7 @@ const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entr
  * @param subject the claim `sub` of the provider
  * @param issuer the claim `iss`, if the system has stored it
  */
-export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Linked => {
+export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Credentials => {
   const label = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
   const provider = MICROSOFT.includes(label) ? 'microsoft' : label;
   if (OWN_CREDENTIALS.includes(provider)) return {};
@@ -149,7 +149,7 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
 };
 
 /** An authenticator app with a secret in Base32, or a note that it is left out, for instance because the secret is encrypted. */
-export const totpFactor = (secret: unknown): Linked => {
+export const totpFactor = (secret: unknown): Credentials => {
   const text = textOf(secret)?.replaceAll(/[\s=]/g, '') ?? '';
   return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : { notes: [WITHOUT_FACTOR] };
 };

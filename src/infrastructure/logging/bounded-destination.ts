@@ -15,8 +15,8 @@ const CLOSE_TIMEOUT = 1_000;
  * @param fd a descriptor to which a write does not block
  */
 export const boundedDestination = (fd: number) => {
-  /** The waiting lines. Of the first one, a part may be written already, and is not here. */
-  const waiting: Buffer[] = [];
+  /** The waiting lines. The first one lacks the part that was written already. */
+  const waitingLines: Buffer[] = [];
   let waitingBytes = 0;
   let lost = 0;
   let reported = 0;
@@ -27,14 +27,14 @@ export const boundedDestination = (fd: number) => {
   const writeWaiting = (): boolean => {
     const before = waitingBytes;
     try {
-      for (let [line] = waiting; line !== undefined; [line] = waiting) {
+      for (let [line] = waitingLines; line !== undefined; [line] = waitingLines) {
         const writtenBytes = writeSync(fd, line);
         waitingBytes -= writtenBytes;
-        if (writtenBytes < line.length) waiting[0] = line.subarray(writtenBytes);
-        else waiting.shift();
+        if (writtenBytes < line.length) waitingLines[0] = line.subarray(writtenBytes);
+        else waitingLines.shift();
       }
     } catch {
-      // The lines still wait.
+      // The lines are written by a later attempt.
     }
     return waitingBytes < before;
   };
@@ -43,7 +43,7 @@ export const boundedDestination = (fd: number) => {
     retry = setTimeout(() => {
       const isMoving = writeWaiting();
       retry = undefined;
-      if (waiting.length > 0) retryAfter(isMoving ? FIRST_RETRY : Math.min(2 * delay, LAST_RETRY));
+      if (waitingLines.length > 0) retryAfter(isMoving ? FIRST_RETRY : Math.min(2 * delay, LAST_RETRY));
       else reportLost();
     }, delay).unref();
   };
@@ -63,7 +63,8 @@ export const boundedDestination = (fd: number) => {
   const writeAtExit = (): void => {
     const end = monotonicTime() + CLOSE_TIMEOUT;
     const never = new Int32Array(new SharedArrayBuffer(4));
-    while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
+    while (waitingLines.length > 0 && monotonicTime() < end)
+      if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
   };
   process.on('exit', writeAtExit);
 
@@ -75,25 +76,25 @@ export const boundedDestination = (fd: number) => {
         lost += 1;
         return;
       }
-      waiting.push(line);
+      waitingLines.push(line);
       waitingBytes += line.length;
       if (retry !== undefined) return;
       writeWaiting();
-      if (waiting.length > 0) retryAfter(FIRST_RETRY);
+      if (waitingLines.length > 0) retryAfter(FIRST_RETRY);
     },
     lostLines: (): number => lost,
-    /** @param given called when no line waits any more, with the number of lines that were dropped meanwhile */
-    onRecovery: (given: (lost: number) => void): void => {
-      report = given;
+    /** @param listener called when no line waits any more, with the number of lines that were dropped meanwhile */
+    onRecovery: (listener: (lost: number) => void): void => {
+      report = listener;
     },
     /** Writes the waiting lines, and drops those that are not written after a second. */
     close: async (): Promise<void> => {
       stopRetrying();
       const end = monotonicTime() + CLOSE_TIMEOUT;
-      while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
+      while (waitingLines.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
       reportLost();
       stopRetrying();
-      lost += waiting.splice(0).length;
+      lost += waitingLines.splice(0).length;
       waitingBytes = 0;
       process.off('exit', writeAtExit);
     },

@@ -118,10 +118,7 @@ export const terminalText = async (): Promise<(line: string) => string> => {
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
 
-/**
- * The log of the process on standard output or standard error. Writing a line never blocks the process (ADR 0018).
- * @param mixin as of `createLogger`
- */
+/** The log of the process on standard output or standard error. Writing a line never blocks the process (ADR 0018). */
 export const openLog = async (
   { logLevel: level, nodeEnv }: Pick<Config, 'logLevel' | 'nodeEnv'>,
   stream: 'stdout' | 'stderr',
@@ -149,7 +146,7 @@ const unblockedStream = (name: keyof typeof STREAMS): number => {
   return fd;
 };
 
-/** Opens the terminal again, without blocking writes: so a write does not wait while the terminal is stopped with Ctrl-S. Other programs keep theirs. */
+/** Opens the terminal again, without blocking writes: a write must not wait while Ctrl-S stops the terminal. Writes of other programs still wait. */
 const reopenTerminal = (name: string): number | undefined => {
   try {
     const fd = openSync(`/dev/${name}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

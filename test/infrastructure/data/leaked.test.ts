@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { leakedPasswordsAt, leakedPasswordsInFile } from '../../../src/adapters/crypto/known-passwords.ts';
-import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
+import { makeLeakedFile } from '../../../src/infrastructure/data/leaked.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
@@ -39,7 +39,7 @@ describe('the list of leaked passwords', () => {
   ])('has those that were found often enough, out of %s', async (_name, from) => {
     const file = newPath();
     const umask = process.umask(0o077);
-    const made = await makeLeaked(from(), file, 10).finally(() => process.umask(umask));
+    const made = await makeLeakedFile(from(), file, 10).finally(() => process.umask(umask));
     expect(made).toEqual({ file, entries: 2_500, bytes: 6 * 2_501 });
     expect(statSync(file).mode & 0o777).toBe(0o644);
     const isLeaked = await leakedPasswordsInFile(file);
@@ -49,8 +49,8 @@ describe('the list of leaked passwords', () => {
 
   it('may be empty, or have one', async () => {
     const [none, one] = [newPath(), newPath()];
-    await makeLeaked(aFile(), none, 1);
-    await makeLeaked(aFile(`${digestOf('hunter22')}:1`), one, 1);
+    await makeLeakedFile(aFile(), none, 1);
+    await makeLeakedFile(aFile(`${digestOf('hunter22')}:1`), one, 1);
     expect(await (await leakedPasswordsInFile(none))('hunter22')).toBe(false);
     expect(await (await leakedPasswordsInFile(one))('hunter22')).toBe(true);
     expect(await (await leakedPasswordsInFile(one))('hunter23')).toBe(false);
@@ -63,19 +63,19 @@ describe('the list of leaked passwords', () => {
   ])('refuses %s, and leaves nothing behind', async (_name, written, message) => {
     const file = join(newPath(), 'list');
     mkdirSync(dirname(file));
-    await expect(makeLeaked(aFile(...written), file, 1)).rejects.toThrow(message);
+    await expect(makeLeakedFile(aFile(...written), file, 1)).rejects.toThrow(message);
     expect(readdirSync(dirname(file))).toEqual([]);
   });
 
   it('replaces no file', async () => {
     const file = aFile('mine');
-    await expect(makeLeaked(aFile(...lines), file, 1)).rejects.toThrow(/exists, and is not replaced/);
+    await expect(makeLeakedFile(aFile(...lines), file, 1)).rejects.toThrow(/exists, and is not replaced/);
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });
 
   it('is refused if it is another file, or cut off', async () => {
     const file = newPath();
-    await makeLeaked(aFile(...lines), file, 1);
+    await makeLeakedFile(aFile(...lines), file, 1);
     const whole = readFileSync(file);
     for (const other of [Buffer.alloc(0), Buffer.from('passwords'), whole.subarray(0, -1)]) {
       const path = newPath();

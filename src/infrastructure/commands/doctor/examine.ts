@@ -46,16 +46,16 @@ export type Check = {
   readonly reads: readonly VariableName[];
 };
 
-export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
+export type CheckReport = { readonly title: string; readonly findings: readonly Finding[] };
 
-/** Runs all checks at the same time. They change nothing. A check that fails or hangs becomes a finding. */
-export const examine = (checks: readonly Check[], setUp: SetUp): Promise<Examined[]> =>
+/** Runs all checks at the same time. A check that fails or hangs becomes a finding. */
+export const examine = (checks: readonly Check[], setUp: SetUp): Promise<CheckReport[]> =>
   Promise.all(checks.map(async (check) => ({ title: check.title, findings: [await findingsOf(check, setUp)].flat() })));
 
-const findingsOf = async ({ name, reads: needs, run }: Check, setUp: SetUp): Promise<Findings> => {
-  const missing = needs.filter((variable) => setUp.invalidNames.has(variable)).join(', ');
-  if (missing !== '')
-    return note(`${name}.skipped`, `Not examined: ${missing} is invalid.`, 'See the group Configuration.');
+const findingsOf = async ({ name, reads, run }: Check, setUp: SetUp): Promise<Findings> => {
+  const invalid = reads.filter((variable) => setUp.invalidNames.has(variable)).join(', ');
+  if (invalid !== '')
+    return note(`${name}.skipped`, `Not examined: ${invalid} is invalid.`, 'See the group Configuration.');
   try {
     // The async function turns an error of a synchronous check into a rejection.
     return await withTimeout(CHECK_TIMEOUT_MS, (async () => run(setUp))(), noAnswer);
@@ -65,7 +65,7 @@ const findingsOf = async ({ name, reads: needs, run }: Check, setUp: SetUp): Pro
   }
 };
 
-/** The message of an error of the operating system, which names a path or an address; of other errors, whose messages may quote values, the `reasonOf`. */
+/** The message of an error of the operating system names a path or an address. Those of other errors may quote values, so `reasonOf` describes them. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

@@ -57,7 +57,7 @@ const dataDirFindings = async (dataDir: string): Promise<Finding[]> => {
 const keyFileFinding = async <Key>(
   id: string,
   dataDir: string,
-  { file, parse, description: is, advice }: KeyFile<Key>,
+  { file, parse, description, advice }: KeyFile<Key>,
   whenFit: (key: Key) => Finding | Promise<Finding>,
 ): Promise<Finding> => {
   const text = await readIfAny(join(dataDir, file));
@@ -65,13 +65,13 @@ const keyFileFinding = async <Key>(
     return note(id, `There is no ${file} in DATA_DIR yet.`, 'Nothing: outside production, the next start makes it.');
   const key = parse(text);
   if (key !== null) return whenFit(key);
-  return problem(id, `${file} in DATA_DIR is not ${is}: the service does not start.`, advice);
+  return problem(id, `${file} in DATA_DIR is not ${description}: the service does not start.`, advice);
 };
 
-/** A path, and the secrets that a file or directory there has, as the end of the sentence "It has …". */
+/** The path of a file or a directory, and the secrets in it, as the end of the sentence "It has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Examines who can read `.env`, files of `--env-file`, the secrets in DATA_DIR, and the client key of PostgreSQL. */
+/** Examines who can read the files with secrets: `.env`, files of `--env-file`, those in DATA_DIR, and the client key for PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
@@ -91,8 +91,8 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
 /** `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
-    const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
-    return given === null ? [] : [given ?? nodeArguments[index + 1] ?? ''];
+    const [, file] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
+    return file === null ? [] : [file ?? nodeArguments[index + 1] ?? ''];
   });
   const paths = ['.env', ...environmentFiles].map((file) => resolve(workingDirectory, file));
   const withSecrets = await Promise.all(paths.map(hasSecrets));
@@ -138,7 +138,7 @@ const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> =>
   );
 };
 
-/** The bits of a mode that allow everybody, or the group, to read a file or to enter a directory. */
+/** Bits of a mode: they allow everybody, or the group, to read a file or to enter a directory. */
 const READ_BITS = { everybody: 0o004, group: 0o040 };
 const ENTER_BITS = { everybody: 0o001, group: 0o010 };
 
@@ -149,12 +149,12 @@ const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' 
     const stats = await stat(real);
     // Windows has no modes of files.
     if (process.geteuid === undefined) return 'unknown';
-    const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
-    const needed = stats.isDirectory() ? ENTER_BITS : READ_BITS;
-    if ((stats.mode & needed.everybody) !== 0 && way.every((mode) => (mode & ENTER_BITS.everybody) !== 0))
+    const directoryModes = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
+    const bits = stats.isDirectory() ? ENTER_BITS : READ_BITS;
+    if ((stats.mode & bits.everybody) !== 0 && directoryModes.every((mode) => (mode & ENTER_BITS.everybody) !== 0))
       return 'everybody';
-    const groupEnters = way.every((mode) => (mode & (ENTER_BITS.everybody | ENTER_BITS.group)) !== 0);
-    return groupEnters && (stats.mode & needed.group) !== 0 ? 'group' : 'owner';
+    const groupEnters = directoryModes.every((mode) => (mode & (ENTER_BITS.everybody | ENTER_BITS.group)) !== 0);
+    return groupEnters && (stats.mode & bits.group) !== 0 ? 'group' : 'owner';
   } catch (error) {
     const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? null : 'unknown';

@@ -7,7 +7,7 @@ import { signedPost } from '../../delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
-/** Reports the errors and warnings of the configuration, in the words of a start of the service. */
+/** Reports the errors and warnings of the configuration, as a start of the service does. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
   ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
   ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
@@ -16,7 +16,6 @@ export const configuration = ({ config, problems }: SetUp): Findings => [
   ),
 ];
 
-/** The id of a finding. @param text an error or a warning of the configuration, which begins with the name of its variable */
 const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? 'other'}`;
 
 const adviceFor = (text: string): string =>

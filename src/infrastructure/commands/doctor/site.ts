@@ -100,7 +100,7 @@ const originFinding = (origin: string, { baseUrl, refreshCookie: { sameSite } }:
   );
 };
 
-/** The registrable domain of a host, or the host itself if it has none, such as `localhost` (HTML standard, "Sites"). */
+/** The registrable domain of a host (HTML standard, "Sites"); for a host without one, such as `localhost`, the host itself. */
 const registrableDomain = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host;
 
 const COUNT_PROXIES =
@@ -122,7 +122,7 @@ export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Find
       'Set TRUST_PROXY=0 if clients reach the service directly.',
     );
   if (!isHttps) return ok('proxy.none', 'No proxy is trusted: the client address is that of the connection.');
-  // In production, the finding configuration.TRUST_PROXY warns of it.
+  // In production, the finding configuration.TRUST_PROXY says this already.
   if (nodeEnv === 'production') return [];
   return warning(
     'proxy.untrusted',

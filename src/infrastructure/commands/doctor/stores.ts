@@ -41,11 +41,9 @@ const examineDatabase = async (options: DatabaseOptions, { config, invalidNames 
     );
   try {
     const findings = await findingsOf(opened, config);
-    // Without findings about webhooks if the key is invalid or the tables cannot be read: other findings say so.
-    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY')
-      ? []
-      : await webhookFindings(opened, config).catch(() => []);
-    return [...findings, ...ofWebhooks];
+    // If the key is invalid, or the tables cannot be read, other findings say so, and webhooks are left out.
+    if (invalidNames.has('HOOK_PRIVATE_KEY')) return findings;
+    return [...findings, ...(await webhookFindings(opened, config).catch(() => []))];
   } finally {
     await opened.close();
   }
@@ -114,7 +112,7 @@ const migrationsFinding = ({ pending }: SchemaState, migrateOnStart: boolean, ma
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
 };
 
-/** Examines whether this instance can sign for all webhooks. There is no finding if there are no webhooks. */
+/** Examines whether this instance can sign for all webhooks. Without webhooks, there is no finding. */
 const webhookFindings = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
   const id = 'database.webhooks';
   const rows = await records.list('webhooks', { order: ['id'] });
@@ -132,7 +130,7 @@ const webhookFindings = async ({ records }: Pick<Database, 'records'>, config: C
   ];
 };
 
-/** Smaller differences do not matter, since times in access tokens are whole seconds. */
+/** A difference of clocks up to this does not matter, since times in access tokens are whole seconds. */
 const NOTICEABLE_MS = 1_000;
 
 /**
@@ -142,8 +140,8 @@ const NOTICEABLE_MS = 1_000;
 export const clockFinding = (before: number, other: number, after: number): Finding => {
   const id = 'database.clock';
   const ahead = other - (before + after) / 2;
-  const certain = Math.abs(ahead) - (after - before) / 2;
-  if (certain <= NOTICEABLE_MS) return ok(id, 'The clocks of this machine and of the database agree.');
+  const certainDifference = Math.abs(ahead) - (after - before) / 2;
+  if (certainDifference <= NOTICEABLE_MS) return ok(id, 'The clocks of this machine and of the database agree.');
   const difference = `${(Math.abs(ahead) / 1_000).toFixed(1)} s ${ahead > 0 ? 'behind' : 'ahead of'}`;
   return warning(
     id,
@@ -176,7 +174,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
   }
 };
 
-/** Examines a server of Redis. If the user may not run INFO, the findings that it would give are missing. */
+/** Examines a server of Redis. If the user may not run INFO, the version and the eviction of keys are unknown. */
 const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
   // With sentinels, the options lack the address of the master, but the connection has it.

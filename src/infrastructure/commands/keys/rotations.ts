@@ -10,7 +10,7 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
-/** A text that is written to a new file of this name, or printed below it. */
+/** A text, which is written to a new file of this name, or printed below the name. */
 export type Output = { readonly name: string; readonly text: string };
 
 /**
@@ -23,8 +23,8 @@ export const envLine = (name: string, value: string): string => {
 };
 
 /**
- * Writes pages to a new directory that only its owner can read: all of them, or after an error none.
- * @returns the paths of the files, or if no directory is given, the pages as one text
+ * Writes all pages, or after an error none, to a new directory that only its owner can read.
+ * @returns the paths of the files; without a directory, the pages as one text
  * @throws Error if the path exists and is not an empty directory, or cannot be written
  */
 export const writeOutput = async (directory: string | undefined, pages: readonly Output[]): Promise<string> => {
@@ -43,10 +43,7 @@ export const writeOutput = async (directory: string | undefined, pages: readonly
   return pages.map(({ name }) => `${join(directory, name)}\n`).join('');
 };
 
-/**
- * Makes successors of the key pairs in the environment, with instructions to introduce them in three steps, without logging anybody out.
- * @throws ConfigError, or Error if the environment has no keys
- */
+/** Makes successors of the key pairs in the environment, and instructions for three steps. @throws ConfigError; Error if the environment has no keys */
 export const rotateKeys = async (env: Env): Promise<Output[]> => {
   const { keys, jwtAccessExpiresIn, jwtRefreshExpiresIn } = parseConfig(env);
   if (keys === null)
@@ -65,7 +62,7 @@ const commentedFile = (name: string, comment: readonly string[], lines: readonly
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
 
-/** The lines of each step for a pair. @param expiry when the last token of the old key expires, in epoch milliseconds */
+/** The lines of each step for a pair. @param expiry epoch milliseconds at which the last token of the old key expires */
 const rotationOf = async (kind: keyof typeof KEY_VARIABLES, old: KeyPair, expiry: number) => {
   const fresh = newPair();
   const { privateKey, publicKeys } = KEY_VARIABLES[kind];
@@ -99,11 +96,7 @@ const RETIRE = [
   'hold a token signed with it.',
 ];
 
-/**
- * Makes a key for the secrets of authenticator apps. If the environment already has keys, the new one comes with instructions to introduce it in three
- * steps, during which every instance can decrypt all secrets.
- * @throws ConfigError, or Error if there are too many keys
- */
+/** Makes a key for the secrets of authenticator apps, and instructions if the environment has keys. @throws ConfigError; Error if it has too many */
 export const makeFactorKey = (env: Env): Output[] => {
   const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));
   if (old.length === MAX_FACTOR_KEYS)

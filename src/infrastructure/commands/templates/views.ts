@@ -73,14 +73,14 @@ type FormOutcome = { readonly page: PageName; readonly title: string; readonly s
 /** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
   const { leadsTo, withoutTarget, withoutSession, notice, showsOnce, fields, keptFields = [] } = form;
-  const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
-  const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
+  const fieldErrors = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
+  const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: fieldErrors };
   const typed = Object.fromEntries(keptFields.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
   const steps = [leadsTo, withoutTarget, withoutSession?.mail].filter(
     (step) => step !== undefined && step !== 'target',
   );
   return [
-    ...(failed.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
+    ...(fieldErrors.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
     ...(notice === undefined
       ? []
       : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice, typed } }))),
@@ -115,25 +115,26 @@ export const views = (): readonly View[] => {
     Object.entries(forms).flatMap(([name, form]) => outcomesOf(page, name, form)),
   );
   return pages.flatMap(([name, page]) => {
-    const visited = { ...BASE, name, isVisitor: page.audience === 'visitor' };
-    const own = (payloads: Partial<Payloads>) =>
+    const pageView = { ...BASE, name, isVisitor: page.audience === 'visitor' };
+    const shownPayloads = (payloads: Partial<Payloads>) =>
       Object.fromEntries(Object.entries(payloads).filter(([each]) => page.shows?.some((shown) => shown === each)));
     const states = new Map(outcomes.filter(({ page }) => page === name).map(({ title, state }) => [title, state]));
     return [
-      { ...visited, title: 'plain', state: null, payloads: own(EMPTY) },
-      ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: own(FULL) }]),
+      { ...pageView, title: 'plain', state: null, payloads: shownPayloads(EMPTY) },
+      ...(page.shows === undefined
+        ? []
+        : [{ ...pageView, title: 'filled', state: null, payloads: shownPayloads(FULL) }]),
       ...[...states].map(([title, state]) => ({
-        ...visited,
+        ...pageView,
         title,
         state: { page: name, ...state },
-        payloads: own(FULL),
+        payloads: shownPayloads(FULL),
       })),
       ...OTHER_VIEWS.filter((other) => other.name === name),
     ];
   });
 };
 
-/** Made-up values for the placeholders of all mails. */
 export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
   const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
   const time = NOW;

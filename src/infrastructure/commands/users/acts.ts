@@ -19,10 +19,10 @@ import { type Action, type Answer, action, countText } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** Required members of a request are arguments after USER, which the help calls so. */
+/** The members of a request that are arguments after USER, unless they are optional, and their names in the help. */
 const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
-/** The options for the other members of a request, each with its value as in `Action`. */
+/** The options for the other members of a request, as `Action` declares options. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
   reason: ['reason', 'TEXT'],
   emailVerified: ['proven', true],
@@ -33,7 +33,7 @@ const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | str
   locale: ['locale', 'de'],
 };
 
-/** The codes of refusals for programs that run commands, by the codes of errors. */
+/** The codes of command errors by the codes of the catalog of errors. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH_USER_DUPLICATE: 'registered',
   AUTH_REGISTRATION_CLOSED: 'closed',
@@ -41,19 +41,19 @@ const CODES: Readonly<Record<string, string>> = {
   AUTH_ACCOUNT_DISABLED: 'disabled',
 };
 
-/** Options of every act. Acts that never ask accept --yes as well, so that scripts need not know which acts ask. */
+/** The options of every act. Scripts may pass --yes to any act, also to one that does not ask. */
 const ACT_OPTIONS = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const commandActions = (opening: WithAccounts): Readonly<Record<string, Action>> =>
+export const commandActions = (runWithAccounts: WithAccounts): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
-      act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],
+      act.command === undefined ? [] : [[act.command.name, actionOf(runWithAccounts, act)]],
     ),
   );
 
-export const actionOf = (opening: WithAccounts, act: Act): Action => {
+export const actionOf = (runWithAccounts: WithAccounts, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
   const members = memberNames(act.body);
   const args = [...memberNames(act.params), ...members].filter((name) => isArg(act, name));
@@ -64,12 +64,12 @@ export const actionOf = (opening: WithAccounts, act: Act): Action => {
     does: helpOf(act),
     run: async ({ args: texts, options, env, terminal }) => {
       const account = isOfUser ? accountIn(texts[0] ?? '') : null;
-      const byPosition = Object.fromEntries(args.map((name, at) => [name, texts[isOfUser ? at + 1 : at]]));
-      const body = bodyIn(act, byPosition, options);
+      const argumentValues = Object.fromEntries(args.map((name, at) => [name, texts[isOfUser ? at + 1 : at]]));
+      const body = bodyIn(act, argumentValues, options);
       const origin = operatorIn(options.as as string | undefined);
-      return opening(env, async (accounts) => {
+      return runWithAccounts(env, async (accounts) => {
         const user = account === null ? null : await findUser(accounts, account);
-        return perform({ act, accounts, user, byPosition, body, origin }, options, terminal);
+        return perform({ act, accounts, user, argumentValues, body, origin }, options, terminal);
       });
     },
   });
@@ -84,10 +84,10 @@ const isArg = ({ body }: Act, name: string): boolean => {
 };
 
 /** The body of the request that the arguments and options stand for. @throws CommandError with the problems that the schema of the route finds */
-const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
+const bodyIn = (act: Act, argumentValues: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
   const members = memberNames(act.body).map((name) => {
-    const value = byPosition[name] ?? options[OPTIONS[name]?.[0] ?? ''];
+    const value = argumentValues[name] ?? options[OPTIONS[name]?.[0] ?? ''];
     return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
@@ -105,18 +105,18 @@ type Operation = {
   readonly act: Act;
   readonly accounts: Accounts;
   readonly user: User | null;
-  readonly byPosition: Readonly<Record<string, string | undefined>>;
+  readonly argumentValues: Readonly<Record<string, string | undefined>>;
   readonly body: Members | undefined;
   readonly origin: Origin;
 };
 
-/** Runs an act, after asking if it cannot be undone. With --dry-run, it changes nothing. @throws CommandError */
+/** Runs an act. If it cannot be undone, the user is asked first. With --dry-run, nothing is changed. @throws CommandError */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
   const about = {
     ...{ command: act.command?.name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
-    ...Object.fromEntries(Object.keys(operation.byPosition).map((name) => [name, { ...body, ...params }[name]])),
+    ...Object.fromEntries(Object.keys(operation.argumentValues).map((name) => [name, { ...body, ...params }[name]])),
   };
   const intent = intentOf(operation);
   const input = { ...params, body, query: undefined };
@@ -129,40 +129,40 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   const answer = await performAct(act, accounts, input, origin).catch(throwCommandError);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
-  const as = act.command?.reportMember;
+  const member = act.command?.reportMember;
   const isMailed = act.mail?.isSent(body) ?? false;
   return {
-    json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
+    json: { ...about, changed, ...(member === undefined ? data : { [member]: data }) },
     text: `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n${textOf(operation, changed, isMailed, data)}`,
   };
 };
 
-/** The input of the act, with the members that the command adds. @throws CommandError */
-const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
-  const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
+/** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
+const inputOf = async ({ act, accounts, user, argumentValues, body: parsedBody }: Operation) => {
+  const body = parsedBody && 'sendLink' in parsedBody ? { ...parsedBody, sendLink: accounts.hasMail } : parsedBody;
   assertAvailable(accounts, act, body);
-  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, byPosition.identityId)) };
+  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, argumentValues.identityId)) };
   return { params, body };
 };
 
-const intentOf = ({ act, user, byPosition, body }: Operation): string => {
+const intentOf = ({ act, user, argumentValues, body }: Operation): string => {
   const subjects = [
     ...(user === null ? [] : [nameOf(user)]),
-    ...Object.values(byPosition).map((text = '') => printable(text)),
+    ...Object.values(argumentValues).map((text = '') => printable(text)),
     ...Object.entries(OPTIONS).flatMap(([member, [option]]) => (body?.[member] === true ? [`--${option}`] : [])),
   ];
   return subjects.length === 0 ? act.summary : `${act.summary}: ${subjects.join(', ')}`;
 };
 
 const textOf = ({ act }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
-  const says = act.command?.note;
+  const note = act.command?.note;
   const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
     ...members.map(
       ([name, value]) => `${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
-    ...(says !== undefined && changed ? [`${says}\n`] : []),
+    ...(note !== undefined && changed ? [`${note}\n`] : []),
   ].join('');
 };
 
@@ -182,8 +182,8 @@ const COUNTED_BY_INSTANCES =
 /** Finds the identity that the argument IDENTITY names. @param text the id of the identity, or the name of its provider */
 const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
   if (text === undefined) return {};
-  const linked = await identitiesOf(records, userId);
-  const [identity, ...others] = linked.filter(({ id, provider }) => id === text || provider === text);
+  const identities = await identitiesOf(records, userId);
+  const [identity, ...others] = identities.filter(({ id, provider }) => id === text || provider === text);
   if (identity === undefined || others.length > 0)
     throw new CommandError('not-found', 'IDENTITY names none, or several: `show --json` has their ids.');
   return { identityId: identity.id };
@@ -209,25 +209,25 @@ const throwCommandError = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** Whether the act has changed anything: by `changed` or `sent` of its answer, by the time of the user's update, or by a count above 0. */
+/** Whether the act has changed anything. Its answer says so by `changed` or `sent`, by a new `updatedAt`, or by a count above 0. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
-  const said = changed ?? sent;
-  if (typeof said === 'boolean') return said;
+  const hasEffect = changed ?? sent;
+  if (typeof hasEffect === 'boolean') return hasEffect;
   if (user !== null && typeof updatedAt === 'string') return Date.parse(updatedAt) !== user.updatedAt;
   const counts = Object.values(data ?? {}).filter((each) => typeof each === 'number');
   return counts.length === 0 || counts.some((count) => count > 0);
 };
 
-/** The origin of the events of an act. @param given the operator's name; by default, that of the operating system's user. @throws CommandError */
-const operatorIn = (given: string | undefined): Origin => {
-  const name = given?.trim();
+/** The origin of the events of an act. @param operator default: the operating system's user. @throws CommandError */
+const operatorIn = (operator: string | undefined): Origin => {
+  const name = operator?.trim();
   if (name !== undefined && !isProgramName(name))
     throw invalidArguments('--as needs a name of at most 64 visible characters that does not end with (page).');
   return { ...NO_ORIGIN, actor: name ?? systemUser() };
 };
 
-/** The name of the operating system's user, or its number: a container may run as a user without a name. */
+/** The name of the operating system's user, or the number of a user without a name, as in some containers. */
 const systemUser = (): string => {
   try {
     return userInfo().username;

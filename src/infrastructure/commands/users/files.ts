@@ -16,7 +16,7 @@ import { type Action, type Answer, action } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import type { StorageOverrides, WithAccounts } from './open-accounts.ts';
 
-export const importAction = (opening: WithAccounts, { ports = {} }: StorageOverrides): Action =>
+export const importAction = (runWithAccounts: WithAccounts, { ports = {} }: StorageOverrides): Action =>
   action({
     args: ['FILE…'],
     options: {
@@ -31,18 +31,18 @@ export const importAction = (opening: WithAccounts, { ports = {} }: StorageOverr
         throw invalidArguments(
           '--passwords and --hash-config belong to an export of another system: --from is missing.',
         );
-      const read = [...files, passwords, configFile].filter((file) => file !== undefined);
-      for (const file of read) await assertReadable(file);
-      if (map !== undefined) await assertNotRead(map, read);
+      const inputs = [...files, passwords, configFile].filter((file) => file !== undefined);
+      for (const file of inputs) await assertReadable(file);
+      if (map !== undefined) await assertNotRead(map, inputs);
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
       if (!dryRun && !options.yes) await assertConfirmed(`Import ${printable(files.join(', '))}?`, terminal.ask);
-      return opening(env, async (accounts, config) => {
-        const given = accounts.secrets.factors;
-        const factorKeys = given === undefined ? await openFactorKeys(config) : null;
+      return runWithAccounts(env, async (accounts, config) => {
+        const callerSecrets = accounts.secrets.factors;
+        const factorKeys = callerSecrets === undefined ? await openFactorKeys(config) : null;
         const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
         const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
-        const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
-        // Each run replaces the file of --map, and writes users that were imported before as well.
+        const deps = { ...accounts, hasher, factorSecrets: callerSecrets ?? (factorKeys && factorSecrets(factorKeys)) };
+        // Each run replaces the file of --map, which therefore also gets the users that an earlier run has imported.
         const mapFile = map === undefined || dryRun ? null : await open(map, 'w', 0o600);
         try {
           const batches = importUsers(source({ files, passwords, hashConfig }), { deps, from: from ?? '', dryRun });
@@ -76,16 +76,16 @@ const assertReadable = async (file: string): Promise<void> => {
 };
 
 /** Refuses a file for --map that the command also reads: opening it for writing would empty it. */
-const assertNotRead = async (map: string, read: readonly string[]): Promise<void> => {
+const assertNotRead = async (map: string, inputs: readonly string[]): Promise<void> => {
   const existing = await realpath(map).catch(() => null);
-  for (const file of read)
+  for (const file of inputs)
     if ((await realpath(file)) === existing)
       throw invalidArguments('--map is a file to write, and cannot be one that is read.');
 };
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
-/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second. @returns the counts */
+/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second while they grow. @returns the counts */
 const report = async (batches: ReturnType<typeof importUsers>, map: FileHandle | null, { print, warn }: Terminal) => {
   const counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   let shownAt = monotonicTime();
@@ -129,26 +129,26 @@ export const exportAll = async ({ config, terminal, out, yes }: ExportOptions): 
   try {
     const users = exportedUsers(records, keys && factorSecrets(keys));
     const write = (print: Terminal['print']) => writeUsers(users, { ...terminal, print });
-    const { count, lacking } = await (out === undefined ? write(terminal.print) : intoNewFile(out, write));
-    const text = `${count} users are exported${lacking === 0 ? '' : `, ${lacking} of them without a second factor that they have`}.\n`;
+    const { count, withoutFactor } = await (out === undefined ? write(terminal.print) : intoNewFile(out, write));
+    const text = `${count} users are exported${withoutFactor === 0 ? '' : `, ${withoutFactor} of them without a second factor that they have`}.\n`;
     terminal.warn(text);
-    return { text: '', status: lacking > 0 ? 1 : 0 };
+    return { text: '', status: withoutFactor > 0 ? 1 : 0 };
   } finally {
     await close();
   }
 };
 
 const writeUsers = async (users: ReturnType<typeof exportedUsers>, { print, warn }: Terminal) => {
-  let [count, lacking] = [0, 0];
+  let [count, withoutFactor] = [0, 0];
   for await (const batch of inBatches(users, BATCH)) {
     for (const { line } of batch.filter(({ lacksFactor }) => lacksFactor)) {
-      lacking += 1;
+      withoutFactor += 1;
       warn(`${line.id}: no key of FACTOR_KEYS decrypts an authenticator app, which is left out\n`);
     }
     count += batch.length;
     await print(batch.map(({ line }) => `${printableJson(JSON.stringify(line))}\n`).join(''));
   }
-  return { count, lacking };
+  return { count, withoutFactor };
 };
 
 /** Writes a new file that only its owner can read. After a failure, the file is removed. */

@@ -18,7 +18,7 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** The counts of wrong passwords, in the Redis of all instances, which is opened on first use; `null` if each instance counts for itself. */
+/** The counts of wrong passwords in Redis, which is opened when they are first used; `null` without Redis, where each instance counts for itself. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
@@ -27,9 +27,9 @@ const attemptsOf = (
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
   if (config.redisUrl === null) return null;
-  let counting: Promise<LoginAttempts> | undefined;
+  let loginAttempts: Promise<LoginAttempts> | undefined;
   const open = async () => {
-    // Loaded on use, since few commands need the limits.
+    // Loaded here, since few commands need the limits.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
@@ -37,8 +37,8 @@ const attemptsOf = (
   };
   return {
     async forget(key) {
-      counting ??= open();
-      await (await counting).forget?.(key);
+      loginAttempts ??= open();
+      await (await loginAttempts).forget?.(key);
     },
   };
 };
@@ -47,30 +47,30 @@ export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
-/**
- * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
- * @param overrides the caller's storage, which replaces the configured one, and other ports
- * @throws CommandError, or Error that names the setting at fault
- */
-const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
+/** Opens the storage beside running instances. The audit log goes to standard error. @throws CommandError; Error that names the setting at fault */
+const openAccounts = (config: Config, { storage: customStorage, ports: overrides = {} }: StorageOverrides = {}) =>
   closingOnFailure(async (opened) => {
     const { database, mail, registration, accountPagesUrl, resetLinkHandOver } = config;
-    if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
+    if (customStorage === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
       const advice = 'Start the service once, or run `npx tandem migrate`.';
       throw new CommandError('no-database', `There is no database ${database.path}. ${advice}`, 1);
     }
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
     // Only the service and `npx tandem migrate` change the schema.
-    const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
+    const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
-    const own = given === undefined ? {} : { storage: given };
-    const stored = await openStorage(withoutChanges, log.logger, listeners, own);
-    opened.add(stored.close);
-    const clock = overrides.clock ?? stored.clock;
+    const openedStorage = await openStorage(
+      configWithoutMigration,
+      log.logger,
+      listeners,
+      customStorage ? { storage: customStorage } : {},
+    );
+    opened.add(openedStorage.close);
+    const clock = overrides.clock ?? openedStorage.clock;
     const { mailer = mail } = overrides;
     return {
-      ...stored.storage,
+      ...openedStorage.storage,
       ids: overrides.ids ?? ulidGenerator(clock),
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
@@ -93,8 +93,8 @@ export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' 
   printable(`${username} <${email}> (${id})`);
 
 /** Normalizes the argument USER, before the database is opened. @throws CommandError if it is empty */
-export const accountIn = (given: string): string => {
-  const account = typedAccount(given);
+export const accountIn = (text: string): string => {
+  const account = typedAccount(text);
   if (account === '') throw invalidArguments('USER is empty.');
   return account;
 };
@@ -103,7 +103,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // A username may have the form of an id if it is older than the rule against that.
+  // Old usernames may have the form of an id, which is refused now.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

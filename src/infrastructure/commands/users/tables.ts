@@ -11,7 +11,7 @@ import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { WithAccounts } from './open-accounts.ts';
 
-/** Titles of columns, each with the member of a row that the column shows. */
+/** The titles of columns, and for each the member of a row that it shows. */
 type Columns = Readonly<Record<string, string>>;
 
 const cellOf = (value: unknown): string => {
@@ -20,17 +20,16 @@ const cellOf = (value: unknown): string => {
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
 };
 
-const aligned = (lines: readonly (readonly string[])[]): string => {
+const alignColumns = (lines: readonly (readonly string[])[]): string => {
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
-  const padded = lines.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
-  return padded.map((line) => `${line.trimEnd()}\n`).join('');
+  const paddedLines = lines.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return paddedLines.map((line) => `${line.trimEnd()}\n`).join('');
 };
 
-/** A table as text: a line of titles, and a line for each row. Times are in UTC, as in the log. */
 const table = (rows: readonly object[], columns: Columns): string => {
-  const shown = rows.map((row) => Object(withTimes('', row)));
+  const dataRows = rows.map((row) => Object(withTimes('', row)));
   const members = Object.values(columns);
-  return aligned([Object.keys(columns), ...shown.map((row) => members.map((name) => cellOf(row[name])))]);
+  return alignColumns([Object.keys(columns), ...dataRows.map((row) => members.map((name) => cellOf(row[name])))]);
 };
 
 type UserData = AccountData['user'];
@@ -87,7 +86,7 @@ export const accountText = (account: AccountData): string => {
   const fields = Object(withTimes('', { ...withState(user), recoveryCodes: recoveryCodes.left }));
   const lists = { ...account, factors: account.factors.filter(isConfirmed) };
   return [
-    aligned([
+    alignColumns([
       ['FIELD', 'VALUE'],
       ...Object.entries(USER_DETAILS).map(([title, name]) => [title, cellOf(fields[name])]),
     ]),
@@ -106,14 +105,14 @@ const limitIn = (text = '50'): number => {
   return limit;
 };
 
-export const listActions = (opening: WithAccounts): Readonly<Record<string, Action>> => ({
+export const listActions = (runWithAccounts: WithAccounts): Readonly<Record<string, Action>> => ({
   list: action({
     options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },
     does: 'users, the oldest or the newest first, with a part of the username or address (of one or two characters: its beginning): 50, from the one after ID on',
     run: ({ options: { newest, contains = null, after = null, ...options }, env }) => {
       const limit = limitIn(options.limit);
       if (after !== null && !isId(after)) throw invalidArguments('--after needs the id of a user.');
-      return opening(env, async (accounts) => {
+      return runWithAccounts(env, async (accounts) => {
         const page = await listUsers(accounts)({ contains, after, newestFirst: newest, limit });
         const users = page.users.map(userData);
         const more = page.next === null ? '' : `There are more: --after ${page.next}\n`;
@@ -128,7 +127,7 @@ export const listActions = (opening: WithAccounts): Readonly<Record<string, Acti
     options: { json: true },
     does: 'how many users there are',
     run: ({ env }) =>
-      opening(env, async (accounts) => {
+      runWithAccounts(env, async (accounts) => {
         const count = await countUsers(accounts);
         return { json: { count }, text: `${count}\n` };
       }),
@@ -137,7 +136,7 @@ export const listActions = (opening: WithAccounts): Readonly<Record<string, Acti
     options: { json: true },
     does: 'the invitations that were neither used nor have expired',
     run: ({ env }) =>
-      opening(env, async (accounts) => {
+      runWithAccounts(env, async (accounts) => {
         const open = await listInvitations(accounts.records, accounts.clock.now(), MAX_INVITATIONS);
         const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
         const text = open.length === 0 ? 'No invitations.\n' : table(invitations, INVITATION);

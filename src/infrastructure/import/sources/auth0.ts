@@ -31,7 +31,7 @@ export const auth0 = sourceOf({
     ...{ id: 'user_id', username: 'username', email: 'email', emailVerified: 'email_verified' },
     ...{ createdAt: 'created_at', disabled: 'blocked' },
   },
-  linked: (row) => {
+  credentials: (row) => {
     const apps = objectsIn(row.mfa_factors).map(({ totp }) => totpFactor(objectOf(totp).secret));
     const hasFactorThere = apps.length === 0 && listOf(row.multifactor).length > 0;
     const links = identitiesOf(row).map(({ provider, subject, email }) => linkTo(provider, subject, email));

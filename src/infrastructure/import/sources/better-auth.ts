@@ -6,7 +6,7 @@ import { linkTo, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 const accountIn = ({ providerId, accountId, password }: Fields) =>
   providerId === 'credential' ? { passwordHash: textOf(password) } : linkTo(providerId, accountId);
 
-/** Reads the tables `user` and `account`: a JSON object that has both, or a file for each. */
+/** Reads the tables `user` and `account`: a JSON object with both tables, or a file for each. */
 export const betterAuth = sourceOf({
   tables: ['user', 'account', 'users', 'accounts'],
   // Columns may have names in snake case, such as `email_verified`.
@@ -23,5 +23,5 @@ export const betterAuth = sourceOf({
       return isTrue(banned) && !(until !== undefined && Date.parse(until) <= systemClock.now());
     },
   },
-  linked: ({ twoFactorEnabled }) => (isTrue(twoFactorEnabled) ? [{ notes: [WITHOUT_FACTOR] }] : []),
+  credentials: ({ twoFactorEnabled }) => (isTrue(twoFactorEnabled) ? [{ notes: [WITHOUT_FACTOR] }] : []),
 });

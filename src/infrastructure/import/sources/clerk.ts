@@ -1,11 +1,11 @@
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Clerk's names for hashes that `readHash` can read. */
+/** Clerk's names of the hashes that can be imported as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** The secrets of a user. A hash that is not supported is replaced by the name of its hasher, which the refusal quotes then. */
+/** The secrets of a user. A hash of another hasher is replaced by the hasher's name, since the refusal quotes it. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
@@ -15,21 +15,20 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
   };
 };
 
-/** The email addresses in a field of CSV. */
 const addresses = (value: unknown): readonly string[] =>
   (textOf(value) ?? '').split(/[\s,;|]+/).filter((part) => part !== '');
 
 /** The primary address. The dashboard's CSV has columns of texts, the Backend API a list of objects, and the support's export a list of texts. */
 const emailIn = (row: Fields): { readonly email: string | undefined; readonly emailVerified: boolean } => {
-  const listed = listOf(row.email_addresses);
-  const primary = listed.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);
+  const addressList = listOf(row.email_addresses);
+  const primary = addressList.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);
   if (primary !== undefined)
     return {
       email: textOf(primary.email_address),
       emailVerified: objectOf(primary.verification).status === 'verified',
     };
   const verified = addresses(row.verified_email_addresses);
-  const [first] = [...verified, ...addresses(row.unverified_email_addresses), ...listed.map(textOf)];
+  const [first] = [...verified, ...addresses(row.unverified_email_addresses), ...addressList.map(textOf)];
   const email = textOf(row.primary_email_address) ?? first;
   return { email, emailVerified: email !== undefined && verified.includes(email) };
 };
@@ -44,7 +43,7 @@ export const clerk = sourceOf({
     emailVerified: (row) => emailIn(row).emailVerified,
     passwordHash: (row) => secretsIn(row).passwordHash,
   },
-  linked: (row) => [
+  credentials: (row) => [
     ...objectsIn(row.external_accounts)
       .filter(({ verification }) => objectOf(verification).status === 'verified')
       .map((account) => linkTo(account.provider, account.provider_user_id, account.email_address)),

@@ -2,18 +2,18 @@ import { canonicalEmail } from '../../../domain/user.ts';
 import { type Fields, isTrue, objectOf, textOf } from '../fields.ts';
 import { base32, linkTo, type Part, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** The key of a user: the primary key, or with `--natural-foreign`, a list with the username. */
+/** How entries name their user: by the primary key, or in an export with `--natural-foreign`, by a list with the username. */
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
 const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
 
-/** The name by which entries refer to a user. It is `undefined` if the username may be the address of another user, who would get the entries. */
+/** The name by which entries refer to a user; `undefined` if it may be the address of another user, who would get the entries. */
 const nameIn = ({ username, email }: Fields): unknown => {
   const name = textOf(username);
   if (name === undefined) return email;
   return name.includes('@') && canonicalEmail(name) !== canonicalEmail(textOf(email) ?? '') ? undefined : username;
 };
 
-/** Reads an entry of django-allauth or django-otp. Of authenticator apps, only those with codes of 6 digits and 30 seconds are imported. */
+/** Reads an entry of django-allauth or django-otp. Only authenticator apps with codes of 6 digits and 30 seconds are imported. */
 const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   switch (fields.model) {
     case 'account.emailaddress':

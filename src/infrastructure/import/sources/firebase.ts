@@ -28,7 +28,7 @@ export const firebase: Source = ({ hashConfig, ...options }) => {
         return Object.keys(claims).length > 0 ? claims : undefined;
       },
     },
-    linked: (row) => linksIn(row).map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
+    credentials: (row) => linksIn(row).map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
   })(options);
 };
 

@@ -44,7 +44,7 @@ export const keycloak = sourceOf({
     locale: (row) => textOf(listOf(objectOf(row.attributes).locale)[0]),
     disabled: (row) => !isTrue(row.enabled),
   },
-  linked: (row) => [
+  credentials: (row) => [
     ...objectsIn(row.federatedIdentities).map(({ identityProvider, userId }) => linkTo(identityProvider, userId)),
     ...credentialsIn(row).map(factorOf),
   ],

@@ -17,7 +17,7 @@ const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) 
   return linkTo(name, sub ?? id, email, name === 'azure' ? issuer : undefined);
 };
 
-/** Reads the tables `auth.users`, `auth.identities` and `auth.mfa_factors`: a JSON object that has all of them, or a file for each. */
+/** Reads the tables `auth.users`, `auth.identities` and `auth.mfa_factors`: a JSON object with these tables, or a file for each. */
 export const supabase = sourceOf({
   tables: ['users', 'identities', 'mfa_factors'],
   part: (row) => {
@@ -37,6 +37,6 @@ export const supabase = sourceOf({
       return until !== undefined && !(Date.parse(until) <= systemClock.now());
     },
   },
-  // In the export of the admin API, a user has its identities and factors as members, without secrets.
-  linked: (row) => [...objectsIn(row.identities).map(identityIn), ...objectsIn(row.factors).map(factorIn)],
+  // In an export of the admin API, the identities and factors are members of the user, and have no secrets.
+  credentials: (row) => [...objectsIn(row.identities).map(identityIn), ...objectsIn(row.factors).map(factorIn)],
 });

@@ -8,7 +8,7 @@ import type { RegistrationPolicy } from '../domain/registration.ts';
 import type { ReplayPolicy } from '../domain/tokens.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
-import type { AskClaims, BeforeRegister, VerifyElsewhere } from './ports/hooks.ts';
+import type { AskClaims, BeforeRegister, VerifyFormerPassword } from './ports/hooks.ts';
 import type { IdentityProvider } from './ports/identity-providers.ts';
 import type { LoginAttempts } from './ports/login-attempts.ts';
 import type { Mailer } from './ports/mailer.ts';
@@ -91,7 +91,7 @@ export type Service = Core &
     /** Makes the claim `attributes` of access tokens. Default: the attributes of the user. */
     readonly claims?: AskClaims | undefined;
     /** Asks the former system for a password. Default: users who were imported without a hash have no password. */
-    readonly verifyElsewhere?: VerifyElsewhere | undefined;
+    readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
 /** A use case calls it before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
@@ -100,7 +100,7 @@ export type Cancellation = { throwIfAborted(): void };
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
 /** Decrypts the texts of one kind that a browser presents, and leaves out those that have expired or are of another kind. */
-export const openSealed = <Content extends readonly unknown[]>(
+export const unsealTexts = <Content extends readonly unknown[]>(
   { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
   kind: string,

@@ -78,12 +78,12 @@ export type Authenticated = {
   readonly heldAt: number | null;
 };
 
-const NOTHING_PRESENTED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
+const NOT_AUTHENTICATED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
 
 const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
-export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
+export const authenticatedBy = (authentications: Authentications, before = NOT_AUTHENTICATED): Authenticated => {
   const timesOf = (kind: FactorKind) =>
     authentications.filter(({ method }) => METHODS[method].kinds.some((each) => each === kind)).map(({ at }) => at);
   return {

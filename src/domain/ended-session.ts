@@ -52,10 +52,10 @@ export const endedList = (ended: readonly EndedTokens[], lifetime: number): Ende
   };
 };
 
-type ListedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
+type CheckedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
 
 /** A function that tells whether a list refuses a token. */
-export const listMatcher = ({ before = -1, sessions, users }: EndedList): ((token: ListedToken) => boolean) => {
+export const listMatcher = ({ before = -1, sessions, users }: EndedList): ((token: CheckedToken) => boolean) => {
   const ids = new Set(sessions.map(({ sid }) => sid));
   // Of several entries of a user, the latest counts, which comes first in the list.
   const times = new Map(users.map(({ sub, event_timestamp: at }) => [sub, at] as const).toReversed());

@@ -2,7 +2,7 @@ import { type Amr, type Assurance, type Authenticated, assuranceOf, assuredAt } 
 import type { Attributes } from './attributes.ts';
 import { deviceStatus, type Evidence } from './device.ts';
 import { isLive, type Session } from './session.ts';
-import { type PublicUser, publicUser, type User } from './user.ts';
+import { type PublicUser, publicUser, type User, type UserInTokens } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
 type RegisteredClaims = { readonly sub: string; readonly iat: number; readonly exp: number; readonly jti: string };
@@ -41,15 +41,13 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
   acr: assuranceOf(authenticated.amr),
 });
 
-export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
-
 /** Whether the user exists and is not disabled. Tokens are issued to no other user; a log-in requires more (`assertMayLogIn`). */
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 
 /** @param lifetime in milliseconds. @param authenticated `null`: the token has no claims about the authentication. */
 export const accessClaims = (input: {
-  user: ClaimedUser;
+  user: UserInTokens;
   tokenId: string;
   now: number;
   lifetime: number;

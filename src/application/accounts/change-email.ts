@@ -123,12 +123,12 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,
-  { before, user, origin, keepsFormer = true }: CompletedChange,
+  { before, user, origin, isUndoable = true }: CompletedChange,
 ): Promise<void> => {
   const { id: userId, email } = user;
   await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
-  if (!keepsFormer) return;
+  if (!isUndoable) return;
   await reserveFormerAddress(deps, stores, before);
   if (!notifiesFormerAddress(deps)) return;
   const wasVerified = before.emailVerifiedAt !== null;
@@ -139,7 +139,7 @@ type CompletedChange = {
   readonly before: User;
   readonly user: User;
   readonly origin: Origin;
-  readonly keepsFormer?: boolean;
+  readonly isUndoable?: boolean;
 };
 
 /**

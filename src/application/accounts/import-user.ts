@@ -10,7 +10,7 @@ import { isReserved } from './applicant.ts';
 export type ImportDeps = Core & { readonly secrets: RandomSecrets; readonly factorSecrets: FactorSecrets | null };
 
 /** A user of another system who is to be imported. */
-export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
+export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
   /** `null` if the other system has no username that is allowed here. */
   readonly username: string | null;
   readonly isEmailVerified: boolean;
@@ -38,15 +38,15 @@ export type UserLookup = Pick<Stores, 'records'> & {
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
-  arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
+  imported: Pick<ImportedUser, 'id' | 'email' | 'identities'>,
 ): Promise<'present' | ImportProblem | null> => {
-  const present = await stores.users.findById(arrival.id);
+  const present = await stores.users.findById(imported.id);
   if (present !== null)
-    return present.email === arrival.email ? 'present' : { problem: 'id: has an account with another address' };
-  if ((await stores.users.findByEmail(arrival.email)) !== null) return { problem: 'email: has an account' };
-  if (await isReserved(deps, stores, arrival)) return { problem: 'email: is reserved for its former user' };
+    return present.email === imported.email ? 'present' : { problem: 'id: has an account with another address' };
+  if ((await stores.users.findByEmail(imported.email)) !== null) return { problem: 'email: has an account' };
+  if (await isReserved(deps, stores, imported)) return { problem: 'email: is reserved for its former user' };
   const { records, identityOf = (identity) => findIdentity(records, identity) } = stores;
-  for (const [at, identity] of arrival.identities.entries())
+  for (const [at, identity] of imported.identities.entries())
     if ((await identityOf(identity)) !== null) return { problem: `identities.${at}: is linked to another account` };
   return null;
 };
@@ -55,12 +55,12 @@ export const presenceOf = async (
  * Stores a user in a transaction, without an event or a mail, which all users would get on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
-export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
-  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = arrival;
+export const storeImportedUser = async (deps: ImportDeps, stores: Stores, imported: ImportedUser): Promise<User> => {
+  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = imported;
   const now = deps.clock.now();
   const apps = appSecrets.map((secret) => ({ id: deps.ids.next(), secret }));
   const user: User = {
-    ...newUser({ ...fields, username: await freeUsername(deps, stores, arrival), now }),
+    ...newUser({ ...fields, username: await freeUsername(deps, stores, imported), now }),
     createdAt: createdAt ?? now,
     emailVerifiedAt: isEmailVerified ? now : null,
     disabledAt: isDisabled ? now : null,
@@ -87,7 +87,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,
-  { username, email }: Pick<Arrival, 'username' | 'email'>,
+  { username, email }: Pick<ImportedUser, 'username' | 'email'>,
 ): Promise<string> => {
   for (const name of [...(username === null ? [] : [username]), ...derivedUsernames(email, secrets.random())])
     if ((await users.findByUsername(name)) === null) return name;

@@ -7,7 +7,7 @@ import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { invalidCode, useCodes } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { proveAddress } from './ways.ts';
 
@@ -51,7 +51,7 @@ export const logInWithCode =
     const now = deps.clock.now();
     const user = { ...owner, emailVerifiedAt: owner.emailVerifiedAt ?? now };
     const devices = owner.emailVerifiedAt === null ? [] : rememberedDevices;
-    const rememberedDeviceId = await rememberedDevice(deps, user, devices);
+    const rememberedDeviceId = await findRememberedDevice(deps, user, devices);
     const authentications = [{ method: 'mail-code', at: now }] as const;
     const login = { user, authentications, cancellation };
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {

@@ -14,7 +14,7 @@ import {
 import type { LoginResult } from '../login/pending-login.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
-import { type Cancellation, type Core, NEVER_CANCELLED, openSealed, record, type Service } from '../service.ts';
+import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, unsealTexts } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner, requireStepUp } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/credentials.ts';
@@ -58,7 +58,7 @@ export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose,
 
 /** The sign-ins that a browser has begun. @param texts as the browser presents them. */
 export const openSignInStarts = (deps: Service, texts: readonly string[]) =>
-  openSealed<[SignInStart]>(deps, texts, START_KIND).flat();
+  unsealTexts<[SignInStart]>(deps, texts, START_KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
@@ -101,7 +101,7 @@ export const finishAtProvider = (deps: Service) => {
 export const linkKeptIdentities = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
-    const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
+    const sealed = unsealTexts<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
     for (const [kept, ownerId, passwordChangedAt] of sealed) {
       const user = await deps.users.findById(userId);
       const isSame = userId === ownerId && user?.passwordChangedAt === passwordChangedAt;

@@ -18,7 +18,7 @@ import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -88,7 +88,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const proves = user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email;
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
-  const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
+  const rememberedDeviceId = proves ? null : await findRememberedDevice(deps, user, rememberedDevices);
   // A log-in at the provider that is older than `RECENT_AUTHENTICATION` counts as just that old, and so not as recent.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
@@ -28,7 +28,7 @@ export const adopt =
     if ('problem' in assertion) throw invalidAssertion(assertion.problem);
     const user = withFirstPassword(await deps.users.findById(assertion.userId));
     const client = await loginClient(deps, input);
-    const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+    const rememberedDeviceId = await findRememberedDevice(deps, user, input.rememberedDevices ?? []);
     const login = { user, authentications: [{ method: 'adopted', at: now }], cancellation } as const;
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
       const locked = withFirstPassword(await stores.users.lock(user.id));

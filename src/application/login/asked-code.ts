@@ -3,7 +3,7 @@ import { isSameCode, LOGIN_CODE_GUESSES } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
 import { isAccountName, type User } from '../../domain/user.ts';
 import { type AskedCode, codeFor, expiryOf, invalidCode } from '../login-code.ts';
-import { findByAccount, openSealed, type Service } from '../service.ts';
+import { findByAccount, type Service, unsealTexts } from '../service.ts';
 import { useOnce } from '../storage/credentials.ts';
 import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
@@ -33,7 +33,7 @@ export const sealCodes = ({ secrets }: Service, { codes }: AskedCodes, kind: Cod
 /** The latest live codes among the texts that a browser presents; `null` if there are none. */
 export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
-  const [last] = openSealed<AskedCodes['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
+  const [last] = unsealTexts<AskedCodes['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
   if (last === undefined) return null;
   const [latest, ...before] = last;
   return { codes: [latest, ...before.filter(isLive)] } satisfies AskedCodes;

@@ -22,9 +22,9 @@ export const comparePassword = async (
   user: User | null,
   { hidesMatch = false }: { readonly hidesMatch?: boolean } = {},
 ): Promise<boolean> => {
-  const { attempts, verifyElsewhere } = deps;
+  const { attempts, verifyFormerPassword } = deps;
   const attempt = await beginAttempt(attempts, candidates);
-  const asksElsewhere = verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
+  const asksElsewhere = verifyFormerPassword !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
   const matches = await verifyPassword(deps, password, user, hidesMatch).catch(async (error: unknown) => {
     if (!asksElsewhere) await attempts.withdraw(attempt);
     throw error;
@@ -34,11 +34,11 @@ export const comparePassword = async (
 };
 
 const verifyPassword = async (deps: Service, password: string, user: User | null, hidesMatch: boolean) => {
-  const { hasher, verifyElsewhere } = deps;
+  const { hasher, verifyFormerPassword } = deps;
   const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
   // The comparison runs beside the question to the former system, so that this account takes at least as long as every other one.
-  const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
+  const [isTheirs = false] = await Promise.all([verifyFormerPassword?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
 

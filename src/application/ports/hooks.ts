@@ -68,7 +68,10 @@ export type Hooks = {
 };
 
 /** Whether a user has this password in the former system. Called outside of transactions. @throws AppError SYS_HOOK_UNAVAILABLE */
-export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, password: string) => Promise<boolean>;
+export type VerifyFormerPassword = (
+  user: Pick<User, 'id' | 'username' | 'email'>,
+  password: string,
+) => Promise<boolean>;
 
 /**
  * Sends a signed request to a webhook, within 20 seconds.

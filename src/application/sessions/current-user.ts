@@ -6,7 +6,7 @@ import { NO_PASSWORD } from '../../domain/password.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
-import type { AccessToken, TokenProblem, Verified } from '../ports/token-signer.ts';
+import type { AccessToken, TokenProblem, Verification } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -95,7 +95,7 @@ const invalidToken = (reason: string): AppError => new AppError('AUTH_TOKEN_INVA
 /** Verifies an access token. It does not throw, since some routes allow requests without a valid token. */
 export const authenticate =
   ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
-  (accessToken: string): Promise<Verified<AccessToken>> =>
+  (accessToken: string): Promise<Verification<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
 
 /** Verifies the access token of a request, and the proof of the key to which the token is bound. @param presented `null`: the request has no proof. */
@@ -112,7 +112,7 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
     if (key !== jkt) return 'proof_invalid';
     return isFirstUse(`${key} ${number}`, now) ? null : 'proof_used';
   };
-  return async (accessToken: string, presented: PresentedProof | null): Promise<Verified<AccessToken>> => {
+  return async (accessToken: string, presented: PresentedProof | null): Promise<Verification<AccessToken>> => {
     const verified = await verify(accessToken);
     const problem = verified.ok ? await problemOf(verified.token.claims.cnf?.jkt, presented) : null;
     return problem === null ? verified : { ok: false, reason: problem };

@@ -51,25 +51,25 @@ export class LostRace extends AppError {
 /**
  * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If the new tokens cannot be issued, the
  * caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
- * @param presented the refresh tokens of the request: a browser may send several.
+ * @param refreshTokens of the request: a browser may send several.
  */
 export const refresh =
   (deps: Service) =>
   async (
-    presented: readonly string[],
+    refreshTokens: readonly string[],
     {
       cancellation = NEVER_CANCELLED,
       client = NEVER_CANCELLED,
       origin = NO_ORIGIN,
-      presented: device = NOTHING_PRESENTED,
+      presented = NOTHING_PRESENTED,
       bindingCode,
     }: RefreshOptions = {},
   ): Promise<RenewedTokens> => {
-    const verified = await verifiedTokens(deps, presented);
+    const verified = await verifiedTokens(deps, refreshTokens);
     const [token, ...others] = verified;
     if (token === undefined)
-      throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    const proven = await evidenceOf(deps, device, verified);
+      throw authFailed(refreshTokens.length === 0 ? 'no refresh token' : 'no refresh token verifies');
+    const proven = await evidenceOf(deps, presented, verified);
     const request = { cancellation, client, origin, verified, ...proven };
     if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
     // Nearly always the only token is current, and its rotation shows that without a look-up.
@@ -84,11 +84,11 @@ export const refresh =
  */
 export const renewAfterStepUp = async (
   deps: Service,
-  presented: readonly string[],
+  refreshTokens: readonly string[],
   sessionId: string,
   request: Pick<RefreshRequest, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
 ): Promise<RenewedTokens | null> => {
-  const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
+  const verified = (await verifiedTokens(deps, refreshTokens)).filter((token) => token.sessionId === sessionId);
   const evidence = { ...NO_PROOF_REQUIRED, required: deps.deviceBinding === 'enforce' };
   const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
   if (current === undefined) return null;
@@ -115,7 +115,8 @@ const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<
       if (pair !== 'stale') return pair;
       continue;
     }
-    if (session === null || (status !== 'replayable' && status !== 'unproven')) throw refusal(deps, status, endedIds);
+    if (session === null || (status !== 'replayable' && status !== 'unproven'))
+      throw refusalFor(deps, status, endedIds);
     if (status === 'replayable' && (await useUpProof(deps, session, evidence)))
       return issueAgain(deps, session, request.origin);
     deps.report?.('refresh', 'unproven');
@@ -227,7 +228,7 @@ const refuseUnproven = async (deps: Service, session: Session, request: RefreshR
 };
 
 /** @param endedIds the sessions that were ended because of reused tokens, which the log reports as a warning. */
-const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
+const refusalFor = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
   if (status === 'raced' || status === 'ended') report?.('refresh', status);
   if (endedIds.length > 0)
     return new AppError('AUTH_FAILED', {

@@ -7,13 +7,12 @@ import {
   type AccessClaims,
   accessClaims,
   byFavor,
-  type ClaimedUser,
   mayHaveTokens,
   refreshClaims,
   type TokenStatus,
   tokenStatus,
 } from '../../domain/tokens.ts';
-import type { User } from '../../domain/user.ts';
+import type { User, UserInTokens } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
@@ -65,9 +64,9 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
 };
 
 /** The refresh tokens that verify. A browser may send several cookies of the same name. */
-export const verifiedTokens = async ({ tokens, clock }: Service, presented: readonly string[]) => {
+export const verifiedTokens = async ({ tokens, clock }: Service, refreshTokens: readonly string[]) => {
   const now = clock.now();
-  const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
+  const verified = await Promise.all(refreshTokens.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
 };
 
@@ -103,7 +102,7 @@ export const refusedTokens = (): AppError =>
 /** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueTokenPair = async (
   deps: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: CurrentToken,
   now: number,
   hookClaims: HookClaims,
@@ -118,7 +117,7 @@ export const issueTokenPair = async (
 /** Signs an access token for the client that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccess = async (
   deps: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: TokenSession,
   now: number,
   hookClaims: HookClaims,
@@ -132,7 +131,7 @@ export const issueAccess = async (
 /** @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, jwtAccessExpiresIn: lifetime, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
   hookClaims: HookClaims,

@@ -57,7 +57,7 @@ export const NOT_LINKED = 'the account has another way in';
 
 /**
  * Links an identity to a user, in a transaction that has locked or inserted the user.
- * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many identities; DB_UNIQUE_VIOLATION when this one is linked to a user.
+ * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many identities; DB_UNIQUE_VIOLATION when the identity is linked already.
  */
 export const storeIdentity = async (
   deps: Sources,

@@ -85,7 +85,7 @@ const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
 /** How many failed log-ins within an hour are too many for typing errors of the owner. */
 const MANY_FAILURES = 10;
 
-/** After how many refused log-ins since a time a log-in on a known device needs a notice; `null`: notices are off. */
+/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 

@@ -15,7 +15,7 @@ type Count = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
 export const COUNTS_KEPT = 31 * DAY;
-/** Milliseconds after an hour in which transactions may still store events of it. */
+/** Milliseconds after an hour in which transactions may still store events of that hour. */
 const GRACE_PERIOD = HOUR / 12;
 
 const EVENTS_AT_ONCE = 1_000;

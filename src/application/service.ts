@@ -26,7 +26,6 @@ import type { Storage, Stores } from './storage/records.ts';
 /** Resolves after `time` milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
-/** What a change needs besides the stores that it changes. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
 /** What use cases that change accounts get, in the service and in commands of operators. */
@@ -86,15 +85,14 @@ export type Service = Core &
     readonly report?: Report;
     readonly pause: Pause;
     readonly providers: ReadonlyMap<string, IdentityProvider>;
-    /** Decides about registrations that the service would accept. */
     readonly beforeRegister?: BeforeRegister | undefined;
     /** Makes the claim `attributes` of access tokens. Default: the attributes of the user. */
     readonly claims?: AskClaims | undefined;
-    /** Asks the former system for a password. Default: users who were imported without a hash have no password. */
+    /** Asks the former system whether a password is right. Default: users who were imported without a hash have no password. */
     readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
-/** A use case calls it before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
+/** A use case calls `throwIfAborted` before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };

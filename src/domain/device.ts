@@ -22,7 +22,7 @@ export const shortUserAgent = (text: string): string | null => {
   return visible === '' ? null : visible;
 };
 
-/** The beginning of a text: as many whole characters as fit into so many bytes of UTF-8. */
+/** The beginning of a text: as many whole characters as fit into `bytes` bytes of UTF-8. */
 const firstBytes = (text: string, bytes: number): string => {
   let [kept, length] = ['', 0];
   for (const character of text) {
@@ -67,7 +67,7 @@ export type Evidence = {
   /** Whether a session with a key needs a proof (`DeviceBinding`). */
   readonly required: boolean;
   readonly proof: DeviceProof | null;
-  /** The key in a live bound cookie of the user. */
+  /** The key in the user's bound cookie (Device Bound Session Credentials), if the cookie has not expired. */
   readonly browserKey: string | null;
   /** The key that has signed the proof, even if the proof is too old. It serves only to choose among the sessions of a request. */
   readonly signer?: string | null;
@@ -79,7 +79,7 @@ export const NO_PROOF_REQUIRED: Evidence = { required: false, proof: null, brows
 export const noEvidence = (binding: DeviceBinding): Evidence =>
   binding === 'enforce' ? { ...NO_PROOF_REQUIRED, required: true } : NO_PROOF_REQUIRED;
 
-/** How a session is bound. `browser`: by a key of the browser, and maybe also by one of a page. */
+/** How a session is bound. `browser`: by a key of the browser, and maybe also by a key of a page. */
 export type Binding = 'none' | 'device' | 'browser';
 
 export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey' | 'browserKey'>): Binding => {
@@ -90,11 +90,11 @@ export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey
 /** How many used proofs a session remembers: more than a browser sends at once. */
 export const PROOFS_KEPT = 32;
 
-/** Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower one counts as used. */
+/** Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower number counts as used. */
 const isUnused = ({ proofs }: DeviceKeys, number: number): boolean =>
   !proofs.includes(number) && (proofs.length < PROOFS_KEPT || number > Math.min(...proofs));
 
-/** The keys after the use of a proof; `null` if it is of another key, or may have been used before. */
+/** The keys after the use of a proof; `null` if the proof is of another key, or may have been used before. */
 export const withProof = <Keys extends DeviceKeys>(keys: Keys, { key, number }: DeviceProof): Keys | null =>
   key === keys.deviceKey && isUnused(keys, number)
     ? { ...keys, proofs: [number, ...keys.proofs].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT) }

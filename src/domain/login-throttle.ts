@@ -63,7 +63,7 @@ export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient,
   if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
   const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(bucket, clients, client.kind, count);
   const sinceLastUse = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
-  // It is negative if the clock was set back.
+  // `sinceLastUse` is negative if the clock was set back.
   return sinceLastUse < 0 ? 0 : Math.max(0, wait - sinceLastUse);
 };
 

@@ -36,7 +36,7 @@ export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** 160 bits, as RFC 4226 §4 recommends. */
 const SECRET_LENGTH = 32;
 
-/** A text with 5 random bits in each character. @param token random, in base64url, at least as long. */
+/** A text with 5 random bits in each character. @param token at least `length` random characters of base64url. */
 const randomText = (token: string, alphabet: string, length: number): string =>
   [...token.slice(0, length)].map((character) => alphabet[BASE64URL.indexOf(character) % alphabet.length]).join('');
 

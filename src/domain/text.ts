@@ -60,7 +60,7 @@ export const utf8Length = (text: string): number => {
   return bytes;
 };
 
-/** The language tag (BCP 47, RFC 5646) of the texts that are used if those of no other language fit. */
+/** The language (BCP 47, RFC 5646) whose texts are used if neither the reader's language nor the default language has them. */
 export const BASE_LOCALE = 'en';
 
 /** RFC 5646 §4.1: an undetermined language. The default language is used for it. */

@@ -27,7 +27,7 @@ type AuthenticationClaims = {
   readonly acr: Assurance;
 };
 
-/** SPEC "Refresh token". It has nothing about the user but the id. */
+/** SPEC "Refresh token". Of the user, it has only the id. */
 export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' };
 
 const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 1000);

@@ -46,9 +46,9 @@ export type Delivery = {
 export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType): boolean =>
   disabledAt === null && (types === null || types.includes(type));
 
-/** Each webhook costs a row for each event, and sockets. */
+/** There is a limit, since each webhook costs a row for each event, and sockets. */
 export const MAX_WEBHOOKS = 20;
-/** The most deliveries of one webhook, with those that were given up. A webhook with so many is disabled if it accepts none, and with twice as many at once. */
+/** The most deliveries of one webhook, with those that were given up. With so many, a webhook that accepts none is disabled, with twice as many, any. */
 export const MAX_DELIVERIES = 100_000;
 
 const SECOND = 1_000;

@@ -13,8 +13,8 @@ import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
 
 /**
- * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. It names each field, so that a new
- * field is private by default.
+ * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. The function names each field, so that
+ * a new field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, rows, codes, messages] = await Promise.all([
@@ -97,7 +97,6 @@ export const exportAccount =
     return exportFor(deps, user);
   };
 
-/** An export that an operator hands over to the user. */
 export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
   exportFor(deps, await existingUser(deps, userId));
 

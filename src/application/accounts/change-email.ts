@@ -23,8 +23,8 @@ const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. It does
- * not look up whether the new address has an account.
+ * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. Whether the
+ * new address has an account is not looked up.
  */
 export const requestEmailChange =
   (deps: Service) =>
@@ -47,8 +47,8 @@ export const requestEmailChange =
   };
 
 /**
- * Shows whose address a link changes, without using it up.
- * @returns `undoUntil`: how long a former address could take the account back after the change; `null` if none could
+ * Shows whose address a link changes, and does not use the link up.
+ * @returns `undoUntil`: until when a former address could take the account back after the change; `null`: no address could
  */
 export const previewEmailChange = (deps: Service) => async (token: string) => {
   const { userId, email } = await findLink(deps, deps, token, 'email-change');

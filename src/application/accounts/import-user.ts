@@ -9,7 +9,6 @@ import { isReserved } from './applicant.ts';
 
 export type ImportDeps = Core & { readonly secrets: RandomSecrets; readonly factorSecrets: FactorSecrets | null };
 
-/** A user of another system who is to be imported. */
 export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
   /** `null` if the other system has no username that is allowed here. */
   readonly username: string | null;
@@ -52,7 +51,7 @@ export const presenceOf = async (
 };
 
 /**
- * Stores a user in a transaction, without an event or a mail, which all users would get on one day. A taken username is replaced by another one.
+ * Stores a user in a transaction. It stores no event and sends no mail: all users would get them on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
 export const storeImportedUser = async (deps: ImportDeps, stores: Stores, imported: ImportedUser): Promise<User> => {

@@ -143,7 +143,6 @@ const storeRegistration = async (
   }
 };
 
-/** Whether an error shows that the registration has stored nothing. */
 const hasStoredNothing = (error: unknown): boolean =>
   isTakenError(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 

@@ -21,7 +21,7 @@ type StoredWay = { readonly id: string; readonly createdAt?: number };
 type EndWaysOptions = Omit<EndOptions, 'reason'> & {
   /** Whether the acting user has presented the password. Default: they have not. */
   readonly isPasswordShown?: boolean;
-  /** The hash of the new password. Default: the user gets none. */
+  /** The hash of the new password. Default: the user gets no password. */
   readonly passwordHash?: string;
   /** The id of the session of the request, which some acts keep. */
   readonly exceptId?: string;

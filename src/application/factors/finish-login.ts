@@ -47,7 +47,7 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
   return { methods, enrol, expiresAt: pending.expiresAt, challenge };
 };
 
-/** Whether the user of a pending log-in adds a factor instead of presenting one: only a user who has none does. */
+/** Whether the user of a pending log-in adds a factor instead of presenting one: the user needs a factor, and has none. */
 const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 

@@ -118,7 +118,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** Locks a user whose session is stepped up. It checks this itself, since the callback of a provider has no guard. */
+/** Locks a user, and checks the step-up of the session, since no guard has checked it for the callback of a provider. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const found = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);

@@ -69,7 +69,7 @@ const signInOnce = (deps: Service) => {
 const registrationRefused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/** The user with the address of an identity that is not linked. If users have to verify addresses, one that the provider has not verified is not looked up. */
+/** The user with the address of an identity that is not linked. If users have to verify addresses, an address that the provider has not verified is not looked up. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
@@ -113,7 +113,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Anybody who once read the mailbox may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
+/** Somebody who once read the mailbox may have the identity. So only a provider that hosts the mailbox links it to a proven account with another way in. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);

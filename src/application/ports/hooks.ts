@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
-/** A registration that the service would accept, without its password. Nothing of it is stored yet. */
+/** A registration that the service would accept, without its password. It is not stored yet. */
 export type RegistrationRequest = Device & {
   /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;
@@ -38,11 +38,11 @@ export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'at
 /** The session of an access token, with how (`amr`: RFC 8176) and when the user has authenticated, in epoch milliseconds. */
 export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
 
-/** Makes the claim `attributes` of an access token. Called outside of transactions, which would wait for it. @throws AppError SYS_HOOK_UNAVAILABLE */
+/** Makes the claim `attributes` of an access token. Called outside of transactions, so that none waits for the hook. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
 
 /**
- * Functions of the program that runs the service. None gets a password, a token or a hash.
+ * Functions of the program that runs the service. No hook gets a password, a token or a hash.
  *
  * @example
  * await serve(config, { hooks: { afterCommit: (event) => crm.note(event.userId, event.kind) } });

@@ -1,7 +1,7 @@
 import type { AppError } from '../../domain/errors/app-error.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 
-/** Random texts of one sign-in, of 43 characters of base64url. Only the browser that has begun it keeps them, encrypted. */
+/** Three random texts of a sign-in, each of 43 characters of base64url. Only the browser that has begun the sign-in keeps them, encrypted. */
 export type SignInSecrets = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 export type ProviderAnswer = VerifiedIdentity & {

@@ -83,8 +83,8 @@ export interface UserRepository {
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;
-  /** Removes a user with their sessions, events, links, messages, passkeys and second factors. */
+  /** Removes a user, with the rows of all tables whose rows belong to a user (`ofUser` in `TABLES`). */
   remove(id: string): Promise<void>;
-  /** An adapter of an application may leave it out. Then operators cannot list the users. */
+  /** An adapter of an application may leave this method out. Then operators cannot list the users. */
   list?(query: UsersQuery): Promise<User[]>;
 }

@@ -121,7 +121,7 @@ const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<
       return issueAgain(deps, session, request.origin);
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
-    // `observe` continues as if nothing had to be proven.
+    // `observe` continues as if no proof were required.
     evidence = NO_PROOF_REQUIRED;
   }
   throw authFailed('the session is not refreshed: other requests were first');
@@ -190,7 +190,7 @@ const nextRotation = (
     at: now,
     expiresAt: now + deps.jwtRefreshExpiresIn,
     maxAge: deps.sessionMaxLifetime,
-    // The times of lost rotations are unknown, so this one begins a burst.
+    // The times of lost rotations are unknown, so this rotation begins a burst.
     continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,

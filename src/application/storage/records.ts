@@ -62,7 +62,7 @@ export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
 export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
- * What a database has to do. The rest of the storage is built on it. Rows are those of `TABLES`. Promises about concurrent calls also hold for
+ * What a database has to do; all other parts of the storage use these methods. Rows are those of `TABLES`. Promises about concurrent calls also hold for
  * calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
  * - distinguishes texts by their letter case, by spaces at their ends, and by their last character

@@ -27,7 +27,7 @@ const startFirst = async (records: Records, queue: Queue, now: number): Promise<
   if (first?.nextAttemptAt === null) await records.replace('deliveries', first, { ...first, nextAttemptAt: now });
 };
 
-/** Locks the queues of a user. Otherwise one transaction could add a delivery while another one ends the first, and neither would start the added one. */
+/** Locks the queues of a user. Otherwise a transaction could add a delivery while another one ends the only delivery, and neither would start the new one. */
 const lockQueues = (records: Records, { userId }: Pick<Queue, 'userId'>) =>
   records.lock('webhookSequences', { userId });
 

@@ -5,7 +5,7 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** How many requests to one webhook run at the same time. Each webhook has its own, so that a slow one does not slow down the others. */
+/** How many requests to one webhook run at the same time. Each webhook has this limit of its own, so that a slow one does not slow down the others. */
 export const AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
@@ -20,7 +20,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
   readonly report?: Report;
 };
 
-/** Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to others. */
+/** Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to other instances. */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();

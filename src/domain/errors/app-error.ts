@@ -96,6 +96,5 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
 
 const TAKEN_MESSAGES = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
 
-/** AUTH_USER_DUPLICATE whose message names what is taken. */
 export const duplicateUser = (taken: keyof typeof TAKEN_MESSAGES, reason?: string): AppError =>
   new AppError('AUTH_USER_DUPLICATE', { message: TAKEN_MESSAGES[taken], ...(reason !== undefined && { reason }) });

@@ -11,7 +11,7 @@ export type NoticeGroup = (typeof NOTICE_GROUPS)[number];
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
 type EventRow = {
-  /** The type of its webhook. An event that a stranger can cause, or that changes nothing, has no webhook. */
+  /** The type of its webhook. Most events that a stranger can cause, or that change nothing, have no webhook. */
   readonly webhook?: string;
   /** The group of its mail, which has the name of the event. */
   readonly notice?: NoticeGroup;

@@ -51,7 +51,7 @@ export const presenceOf = async (
 };
 
 /**
- * Stores a user in a transaction. It stores no event and sends no mail: all users would get them on one day. A taken username is replaced by another one.
+ * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
 export const storeImportedUser = async (deps: ImportDeps, stores: Stores, imported: ImportedUser): Promise<User> => {

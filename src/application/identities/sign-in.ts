@@ -69,7 +69,7 @@ const signInOnce = (deps: Service) => {
 const registrationRefused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/** The user with the address of an identity that is not linked. If users have to verify addresses, an address that the provider has not verified is not looked up. */
+/** The user with the address of an unlinked identity. If users have to verify addresses, an address that the provider has not verified is not looked up. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')

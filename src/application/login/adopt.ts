@@ -16,9 +16,9 @@ type Adoption = ClientContext & { readonly assertion: string };
 const invalidAssertion = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
 /**
- * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. It refuses a user who
- * needs a second factor and has none, since a thief of the former session could add it; and a user who has changed the password here, maybe to shut
- * somebody out who has a former session. No mail about a new device is sent, since all devices are new then.
+ * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. A user who needs a
+ * second factor and has none is refused, since a thief of the former session could add the factor; and so is a user who has changed the password here,
+ * maybe to shut out somebody who has a former session. No mail about a new device is sent, since all devices are new then.
  */
 export const adopt =
   (deps: AdoptDeps) =>

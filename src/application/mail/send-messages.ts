@@ -154,7 +154,7 @@ const mayBeMailed = async (
   return true;
 };
 
-/** Whether a request is answered: not while the link of an earlier request is on its way or new, since the new link would replace that one. */
+/** Whether a request gets a link: not while the link of an earlier request is on its way, or was sent within `LINK_SPACING`, since a new one replaces it. */
 const isAdmitted = async (
   { clock }: Sources,
   { records }: Stores,

@@ -21,7 +21,7 @@ export type RegistrationRequest = Device & {
 };
 
 export type RegistrationAnswer =
-  /** Attributes of the user, for access tokens. Those of an invitation take precedence. Together they have the limits of `npx tandem users`. */
+  /** Attributes of the user, for access tokens. Those of an invitation take precedence. Together they have at most 1,024 bytes of JSON. */
   | { readonly decision: 'allow'; readonly attributes?: Attributes | undefined }
   /** The message is shown to the user: one line of up to 200 characters. */
   | { readonly decision: 'refuse'; readonly message?: string | undefined };
@@ -61,7 +61,7 @@ export type Hooks = {
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
    * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. The next call
-   * begins when the call before has ended, or after ten seconds. No response waits for it. Up to 1,000 events wait; further ones are lost, as are
+   * begins when the call before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are
    * those that wait when the process dies.
    */
   readonly afterCommit?: (event: AccountEvent) => unknown;

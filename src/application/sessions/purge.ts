@@ -47,7 +47,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     const sessions = await stores.sessions.listAll(cursor, limit);
     const due = sessions.filter((session) => isEndedBy(session, ending));
     const ids = new Set(due.map((session) => session.id));
-    // A session that has replaced another one since the list was read is left to a later step, unless this is the last one.
+    // A session that has replaced another one since the list was read is left to a later step, unless this step is the last one.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
     const events: EventDraft[] = [];

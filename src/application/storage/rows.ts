@@ -4,7 +4,7 @@ import type { UsersQuery } from '../ports/user-repository.ts';
 import { type Equal, type Query, type Records, type Stored, type Stores, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
-/** How many times a change is tried again after another one of the same row. */
+/** How many times a change is tried again after another change of the same row. */
 const MAX_TRIES = 200;
 
 /** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */

@@ -15,9 +15,8 @@ export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 export type EventKind = keyof typeof EVENT_TABLE;
 export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
 
-type EventTable = typeof EVENT_TABLE;
 export type WebhookType = {
-  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
+  [Kind in EventKind]: (typeof EVENT_TABLE)[Kind] extends { webhook: infer Type } ? Type : never;
 }[EventKind];
 
 export const webhookTypeOf = ({ kind }: { readonly kind: EventKind }): WebhookType | null => {

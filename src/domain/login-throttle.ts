@@ -39,13 +39,11 @@ export const throttledDevice = (device: string): ThrottledClient => ({ kind: 'de
 /** The key of a client. The keys of its groups are prefixes of it. */
 export const clientKey = ({ names }: ThrottledClient): string => names.map((name) => `${name} `).join('');
 
-type Failures = { readonly failures: number; readonly lastAt: number };
-
 /** The attempts on one account. Each counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
   /** The failures of each client, by its `clientKey`. About 250 entries at most, since no more attempts on an account are admitted in an hour. */
-  readonly clients: ReadonlyMap<string, Failures>;
+  readonly clients: ReadonlyMap<string, { readonly failures: number; readonly lastAt: number }>;
   /** When each bucket was last used, by the key of its failing client or group, or by `SHARED_BUCKET`. */
   readonly buckets: ReadonlyMap<string, number>;
 };

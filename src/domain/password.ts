@@ -63,8 +63,6 @@ export type PasswordRules = {
   readonly productWords?: readonly string[];
 };
 
-type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
-
 /**
  * Refuses a new password that is easy to guess (ADR 0008). The caller has checked its length and its characters.
  * @param field the name of the password's field in the error's details.
@@ -72,7 +70,7 @@ type ProposedPassword = { readonly password: string; readonly username: string; 
  */
 export const assertPasswordAllowed = async (
   { isCommonPassword, isLeakedPassword, productWords = [] }: PasswordRules,
-  { password, username, email }: ProposedPassword,
+  { password, username, email }: Readonly<Record<'password' | 'username' | 'email', string>>,
   field: 'password' | 'newPassword',
 ): Promise<void> => {
   const refusal = (code: 'too_common' | 'leaked', message: string) =>

@@ -42,10 +42,8 @@ const randomText = (token: string, alphabet: string, length: number): string =>
 
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
-type TotpAccount = { readonly service: string; readonly account: string };
-
 /** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons are removed, since one would end the name of the service. */
-export const totpUri = (secret: string, { service, account }: TotpAccount) => {
+export const totpUri = (secret: string, { service, account }: Readonly<Record<'service' | 'account', string>>) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
   const parameters = `secret=${secret}&issuer=${issuer}`;

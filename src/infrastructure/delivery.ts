@@ -48,7 +48,7 @@ export const webhookDelivery = (
   const stop = new AbortController();
   const senderFor = warnOfOtherKeys(given ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
-  const { begin } = deliverWebhooks(deps);
+  const begin = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
   const loop = {
     ...{ send: begin, concurrency: MAX_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },

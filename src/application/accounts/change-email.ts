@@ -16,8 +16,6 @@ import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endUnproven, endWays } from './ways.ts';
 
-type EmailChange = Confirmation & { readonly email: string };
-
 /** How many links to new addresses a user may request in a period. Further requests get the same response without a mail. */
 const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
@@ -28,7 +26,7 @@ const PERIOD = 3_600_000;
  */
 export const requestEmailChange =
   (deps: Service) =>
-  async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
+  async (input: Confirmation & { readonly email: string }, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
     assertDomainAllowed(deps.registration, input.email);
     const { user, lock } = await confirmedOwner(deps, input);

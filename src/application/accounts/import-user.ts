@@ -21,8 +21,6 @@ export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale'
   readonly appSecrets: readonly string[];
 };
 
-type ImportProblem = { readonly problem: string };
-
 /** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
   readonly users: {
@@ -38,7 +36,7 @@ export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
   imported: Pick<ImportedUser, 'id' | 'email' | 'identities'>,
-): Promise<'present' | ImportProblem | null> => {
+): Promise<'present' | { readonly problem: string } | null> => {
   const present = await stores.users.findById(imported.id);
   if (present !== null)
     return present.email === imported.email ? 'present' : { problem: 'id: has an account with another address' };

@@ -48,7 +48,6 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
   );
 };
 
-/** The user with this id, if the username or the email contains the text. */
 const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contains: string | null) => {
   const user = await users.findById(id);
   const text = contains?.toLowerCase() ?? '';

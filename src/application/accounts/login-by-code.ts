@@ -25,15 +25,11 @@ export const requestLoginCode =
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const before = unsealCodes(deps, asked, 'login-code');
     const isOnItsWay = (code: BrowserCode) => code.account === account && now - code.askedAt < LOGIN_CODE_SPACING;
-    if (before?.codes.some(isOnItsWay)) return sealCodes(deps, before, 'login-code');
+    if (before?.some(isOnItsWay)) return sealCodes(deps, before, 'login-code');
     return askForCode(deps, { kind: 'login-code', account, origin, before });
   };
 
-type CodeLogin = ClientContext & {
-  readonly code: string;
-  /** The encrypted codes that the browser presents. */
-  readonly asked: readonly string[];
-};
+type CodeLogin = ClientContext & Required<Pick<CodeRequest, 'asked'>> & { readonly code: string };
 
 /**
  * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. An account that does not

@@ -29,9 +29,9 @@ type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 export const showPendingLogin = (deps: Service) => async (pendingLogins: readonly string[]) => {
   const asked = unsealCodes(deps, pendingLogins, 'new-device-code');
   const methods: SecondFactorMethod[] = [];
-  if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt)) {
+  if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked[0].askedAt)) {
     methods.push('mail-code');
-    return { methods, enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
+    return { methods, enrol: false, expiresAt: expiryOf(asked[0]), challenge: null };
   }
   const { pending, user } = await openPendingLogin(deps, pendingLogins);
   const [factors, codes, passkeys] = await Promise.all([

@@ -118,14 +118,7 @@ export const logInWithPasskey =
     });
   };
 
-export type PasskeyRegistration = {
-  readonly challenge: string;
-  readonly userHandle: string;
-  readonly username: string;
-  /** The passkeys that the user has, so that their authenticators make no second one. */
-  readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
-};
-
+/** @returns `existing`: the passkeys that the user has, so that their authenticators make no second one. */
 export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller) => {
   const { id: userId, username } = await liveUser(deps, caller);
   const existing = await passkeysOf(deps.records, userId);
@@ -134,6 +127,7 @@ export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller
   const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
   return { challenge, userHandle, username, existing };
 };
+export type PasskeyRegistration = Awaited<ReturnType<ReturnType<typeof beginPasskeyRegistration>>>;
 
 type NewPasskey = {
   readonly credential: NewCredential;

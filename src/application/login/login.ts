@@ -201,10 +201,8 @@ const rehashIfNeeded = async (deps: Service, user: User, password: string): Prom
   }
 };
 
-type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
-
 /** Runs the work of each key in the order of the calls, one after the other. */
-export const keyedMutex = (): KeyedMutex => {
+export const keyedMutex = (): (<Result>(key: string, work: () => Promise<Result>) => Promise<Result>) => {
   /** The end of the last work of each key; never rejects. */
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {

@@ -83,15 +83,13 @@ const undoableNotice: Compose = (message, _user, data) => {
 };
 
 /** A mail with a code to log in. A disabled account gets none, since it refuses every log-in. */
-const loginCode = (
-  template: 'login-code' | 'new-device-code',
-  message: Message,
-  { disabledAt }: User,
-  data: MailData,
-): ComposedMail | null =>
-  data.code === null || disabledAt !== null
-    ? null
-    : mail(template, { ...occurrence(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
+const loginCode =
+  (template: 'login-code' | 'new-device-code'): Compose =>
+  (message, { disabledAt }, data) => {
+    if (data.code === null || disabledAt !== null) return null;
+    const validFor = { duration: LOGIN_CODE_LIFETIME };
+    return mail(template, { ...occurrence(message, data), code: data.code, validFor });
+  };
 
 /** The mails that are more than a notice. Disabled accounts get no mail that helps to log in. */
 const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
@@ -109,8 +107,8 @@ const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
     return mail('email-verification', values, links);
   },
-  'login-code': (message, user, data) => loginCode('login-code', message, user, data),
-  'new-device-code': (message, user, data) => loginCode('new-device-code', message, user, data),
+  'login-code': loginCode('login-code'),
+  'new-device-code': loginCode('new-device-code'),
   'confirmation-code': (message, { email, disabledAt }, data) => {
     if (email !== message.to || disabledAt !== null) return null;
     const { code, tokenHash } = data.newCode();

@@ -92,15 +92,8 @@ export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void
 
 const invalidToken = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** Verifies an access token. It does not throw, since some routes allow requests without a valid token. */
-export const authenticate =
-  ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
-  (accessToken: string): Promise<Verification<AccessToken>> =>
-    tokens.verifyAccess(accessToken, clock.now());
-
-/** Verifies the access token of a request, and the proof of the key to which the token is bound. @param presented `null`: the request has no proof. */
+/** Verifies the access token of a request, and the proof of its key. It does not throw, since some routes allow requests without a valid token. */
 export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
-  const verify = authenticate(deps);
   const isFirstUse = rememberProofs();
   const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<TokenProblem | null> => {
     if (presented === null) return jkt === undefined ? null : 'proof_missing';
@@ -113,7 +106,7 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
     return isFirstUse(`${key} ${number}`, now) ? null : 'proof_used';
   };
   return async (accessToken: string, presented: PresentedProof | null): Promise<Verification<AccessToken>> => {
-    const verified = await verify(accessToken);
+    const verified = await deps.tokens.verifyAccess(accessToken, deps.clock.now());
     const problem = verified.ok ? await problemOf(verified.token.claims.cnf?.jkt, presented) : null;
     return problem === null ? verified : { ok: false, reason: problem };
   };

@@ -45,23 +45,14 @@ export const provenKeys = async (deps: Service, presented: Presented): Promise<D
   return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 };
 
-/** The evidence of a refresh, and the error if it is not enough for a session with these keys. */
-export type RequestEvidence = {
-  readonly evidence: Evidence;
-  readonly refusal: (keys: Pick<DeviceKeys, 'deviceKey'>) => AppError;
-};
-
-/** The evidence of a refresh. An invalid proof counts as none, since the session may need no proof. */
+/** The evidence of a request, and the error if it is not enough for a session. An invalid proof counts as none, since the session may need no proof. */
 export const evidenceOf = async (deps: Service, presented: Presented, verified: RefreshToken[]) => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
+  const browserKey = browserKeyOf(deps, presented, verified);
+  const evidence: Evidence = { required: deps.deviceBinding !== 'off', proof, browserKey, signer: signerOf(outcome) };
   return {
-    evidence: {
-      required: deps.deviceBinding !== 'off',
-      proof,
-      browserKey: browserKeyOf(deps, presented, verified),
-      signer: signerOf(outcome),
-    },
+    evidence,
     refusal: ({ deviceKey }: Pick<DeviceKeys, 'deviceKey'>) => {
       if (proof !== null && proof.key === deviceKey) return proofExpired('the proof was used, or may have been');
       if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
@@ -70,6 +61,7 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
     },
   };
 };
+export type RequestEvidence = Awaited<ReturnType<typeof evidenceOf>>;
 
 /** The key that has signed a proof, even if the time of the proof is wrong. */
 const signerOf = (outcome: ProofOutcome | null): string | null => {

@@ -183,8 +183,7 @@ export type Storage = Stores & { readonly transactions: Transactions };
 export interface Transactions {
   /**
    * @param work uses only the given stores, and changes nothing else, since it may run twice. It does not rotate sessions.
-   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
-   *   within another transaction.
+   * @throws as `unit` of `Records`
    */
   run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }

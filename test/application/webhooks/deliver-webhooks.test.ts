@@ -41,7 +41,7 @@ const telling = async (...webhooks: Webhook[]) => {
     random: () => 0,
     report: reportsOf('webhook', (outcome) => outcomes.push(outcome)),
   } satisfies Parameters<typeof deliverWebhooks>[0];
-  const { begin } = deliverWebhooks(deps);
+  const begin = deliverWebhooks(deps);
   /** Makes the attempts that are due, one after the other. @returns how many. */
   const deliver = async (): Promise<number> => {
     let count = 0;
@@ -123,7 +123,7 @@ describe('what webhooks are told', () => {
     const { app, deps, deliver, happen, taken, outcomes } = await telling(aWebhook());
     const other = deliverWebhooks({ ...deps, senderFor: async () => null });
     await happen('disabled', 'enabled');
-    expect(await other.begin()).toEqual([]);
+    expect(await other()).toEqual([]);
     expect(await deliver()).toBe(2);
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect([outcomes, await waitingDeliveries(app.records)]).toEqual([
@@ -204,7 +204,7 @@ describe('a receiver', () => {
     const webhook = aWebhook();
     const { app, begin, happen, deps, outcomes, enabled } = await telling(webhook);
     const records = withDeliveries(app.records, () => 100_000);
-    const { begin: beginFull } = deliverWebhooks({ ...deps, records });
+    const beginFull = deliverWebhooks({ ...deps, records });
     const look = async () => {
       await beginFull();
       app.clock.advance(MINUTE);
@@ -226,7 +226,7 @@ describe('a receiver', () => {
   it('for which too much waits, and that takes some of it each minute, is told the rest, unless it is twice as much', async () => {
     const { app, happen, deps, enabled } = await telling(aWebhook());
     let deliveries = 199_999;
-    const { begin } = deliverWebhooks({ ...deps, records: withDeliveries(app.records, () => deliveries) });
+    const begin = deliverWebhooks({ ...deps, records: withDeliveries(app.records, () => deliveries) });
     const pass = async () => {
       await happen('disabled');
       await Promise.all(await begin());
@@ -244,7 +244,7 @@ describe('a receiver', () => {
     const records = withDeliveries(app.records, () => deliveries);
     const other = deliverWebhooks({ ...deps, records, senderFor: async () => null });
     const pass = async () => {
-      await other.begin();
+      await other();
       app.clock.advance(MINUTE);
       return enabled();
     };

@@ -14,11 +14,11 @@ export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 /** Bytes of UTF-8. The client chooses the text, so it is limited. */
 const USER_AGENT_MAX_BYTES = 200;
 /** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A `User-Agent` header as it is stored; `null` when no visible character is left. */
 export const shortUserAgent = (text: string): string | null => {
-  const visible = firstBytes(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
+  const visible = firstBytes(text.replace(INVISIBLE_CHARACTERS, ''), USER_AGENT_MAX_BYTES).trim();
   return visible === '' ? null : visible;
 };
 

@@ -55,11 +55,12 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
 /** The lengths of recovery codes: 24 characters have 120 bits and need no slow hash (ASVS 6.5.2). Codes of versions before 1.1 have 16, and are still valid. */
-const [LENGTH, FORMER_LENGTH] = [24, 16];
-const GROUPS = /.{4}(?=.)/g;
+const [CODE_LENGTH, FORMER_CODE_LENGTH] = [24, 16];
+const GROUPS_OF_FOUR = /.{4}(?=.)/g;
 
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
-export const recoveryCodeFrom = (token: string): string => randomText(token, CROCKFORD, LENGTH).replace(GROUPS, '$&-');
+export const recoveryCodeFrom = (token: string): string =>
+  randomText(token, CROCKFORD, CODE_LENGTH).replace(GROUPS_OF_FOUR, '$&-');
 
 const MISREAD_LETTERS: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
@@ -68,6 +69,7 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD_LETTERS[character] ?? character);
-  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
+  const isCode =
+    [CODE_LENGTH, FORMER_CODE_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
   return isCode ? code : null;
 };

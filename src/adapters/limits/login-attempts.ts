@@ -7,7 +7,7 @@ import {
   isObsolete,
   type LoginThrottle,
   type ThrottledClient,
-  waitFor,
+  waitingTime,
   withAttempt,
   withoutAttempt,
   withoutFailures,
@@ -65,7 +65,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
       const client = hashedClient(attempt.client);
       let wait = 0;
       const change: Change = (throttle, now) => {
-        wait = waitFor(throttle, client, now);
+        wait = waitingTime(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
       // Here the clock of this machine is good enough: if there are failures, `replace` returns them with the time of the store.

@@ -144,7 +144,7 @@ type OperatorsQuery = {
 };
 
 /** The most events that are read for a page of one kind. */
-const MAX_READ = 10_000;
+const MAX_EVENTS_READ = 10_000;
 
 /** A page of the events of all users, the latest first. */
 export const listAllEvents =
@@ -158,7 +158,7 @@ export const listAllEvents =
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
-        maxRows: kind === undefined ? undefined : MAX_READ,
+        maxRows: kind === undefined ? undefined : MAX_EVENTS_READ,
       },
       { after: before, limit },
     );

@@ -18,7 +18,7 @@ import { endUnproven, endWays } from './ways.ts';
 
 /** How many links to new addresses a user may request in a period. Further requests get the same response without a mail. */
 const REQUESTS_PER_PERIOD = 5;
-const PERIOD = 3_600_000;
+const REQUEST_PERIOD = 3_600_000;
 
 /**
  * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. Whether the
@@ -37,7 +37,12 @@ export const requestEmailChange =
     await deps.transactions.run(async (stores) => {
       // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
-      const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
+      const requests = await countEvents(
+        stores.records,
+        userId,
+        'email-change-requested',
+        deps.clock.now() - REQUEST_PERIOD,
+      );
       if (requests >= REQUESTS_PER_PERIOD) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);

@@ -54,5 +54,7 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   };
 };
 
-const MESSAGE = 'is required: the password, or a code that was mailed to the present address';
-const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: MESSAGE, code: 'required' }) as const);
+const MISSING_MESSAGE = 'is required: the password, or a code that was mailed to the present address';
+const MISSING_FIELDS = ['password', 'code'].map(
+  (field) => ({ field, message: MISSING_MESSAGE, code: 'required' }) as const,
+);

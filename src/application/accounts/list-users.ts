@@ -6,7 +6,7 @@ import { allEvents, isPlace, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { readUsers } from '../storage/rows.ts';
 
-const STATES: Readonly<Record<string, (user: User) => boolean>> = {
+const USER_STATES: Readonly<Record<string, (user: User) => boolean>> = {
   disabled: ({ disabledAt }) => disabledAt !== null,
   unverified: ({ emailVerifiedAt }) => emailVerifiedAt === null,
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
@@ -16,7 +16,7 @@ const PROVIDER_PREFIX = 'provider:';
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(
-  `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
+  `^(?:${[...Object.keys(USER_STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
 /** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
@@ -41,7 +41,7 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
     {
       read: (after, limit) => readUsers(deps, { contains, newestFirst, after, limit }),
       placeOf: ({ id }) => id,
-      itemOf: (user) => (only === null || STATES[only]?.(user) ? user : null),
+      itemOf: (user) => (only === null || USER_STATES[only]?.(user) ? user : null),
       maxRows: only === null ? undefined : MAX_ROWS,
     },
     query,

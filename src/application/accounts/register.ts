@@ -138,7 +138,7 @@ const storeRegistration = async (
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (holder === null && !hasStoredNothing(error)) await undoIfPossible(deps, user, invitation, origin);
+    if (holder === null && !hasStoredNothing(error)) await undoRegistration(deps, user, invitation, origin);
     throw error;
   }
 };
@@ -147,7 +147,7 @@ const hasStoredNothing = (error: unknown): boolean =>
   isTakenError(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */
-const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
+const undoRegistration = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {
     await transactions.run((stores) => removeAccount(deps, stores, id, origin));

@@ -24,17 +24,17 @@ type FactorContext = { readonly user: User; readonly attempts: readonly Attempt[
  * only they are limited: a user who has to wait can still present another factor.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
-export const verifyFactor = async (deps: Service, presented: PresentedFactor, presentation: FactorContext) => {
-  if ('code' in presented) return verifyCode(deps, presented.code, presentation);
-  if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, presentation);
+export const verifyFactor = async (deps: Service, presented: PresentedFactor, context: FactorContext) => {
+  if ('code' in presented) return verifyCode(deps, presented.code, context);
+  if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, context);
   const verified = await verifyPasskey(deps, presented.credential);
-  if (verified.passkey.userId !== presentation.user.id) throw invalidPasskey('the passkey of another user');
-  return { method: verified.method, use: (stores: Stores) => usePasskey(deps, stores, verified, presentation) };
+  if (verified.passkey.userId !== context.user.id) throw invalidPasskey('the passkey of another user');
+  return { method: verified.method, use: (stores: Stores) => usePasskey(deps, stores, verified, context) };
 };
 
-export const verifyFirstCode = async (deps: Service, presented: PresentedFactor, presentation: FactorContext) => {
+export const verifyFirstCode = async (deps: Service, presented: PresentedFactor, context: FactorContext) => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
-  return verifyCode(deps, presented.code, presentation, (factor) => !isConfirmed(factor));
+  return verifyCode(deps, presented.code, context, (factor) => !isConfirmed(factor));
 };
 
 const verifyCode = async (deps: Service, code: string, { user, attempts }: FactorContext, accepts = isConfirmed) => {

@@ -47,11 +47,11 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in. @param isAgain whether the browser was logged in before. @returns the URL of the provider, and what the browser keeps meanwhile. */
-export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, isAgain: boolean) => {
+/** Begins a sign-in. @param mustReauthenticate for a browser that was logged in before. @returns the provider's URL, and what the browser keeps meanwhile. */
+export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, mustReauthenticate: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
-  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
+  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, mustReauthenticate);
   const start: SignInStart = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
   return { url, state, sealed: secrets.encrypt(JSON.stringify([START_KIND, start]), start.startedAt + START_LIFETIME) };
 };

@@ -101,11 +101,11 @@ const mayBeReplayable = ({ clock, jwtRefreshReplayWindow: window }: Service, { c
   window > 0 && clock.now() - claims.iat * 1000 < window + 1000;
 
 /** How many times the sessions of a request are read if other requests change them first. */
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<RenewedTokens> => {
   let { evidence } = request;
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const assessed = await assessTokens(deps, request.verified, evidence);
     const best = mostFavorable(assessed);
     const { session, status } = best;

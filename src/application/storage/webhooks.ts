@@ -9,7 +9,7 @@ type Row = Stored<'deliveries'>;
 /** The deliveries of a user to a webhook form a queue, of which only the first is due. */
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 export const MAX_COUNTED = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
@@ -66,7 +66,7 @@ export const addDeliveries = async (
 
 const removeDeliveries = async (records: Records, webhookId: string): Promise<void> => {
   for (;;) {
-    const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
+    const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH_SIZE });
     if (rows.length === 0) return;
     await records.remove('deliveries', rows);
   }
@@ -146,7 +146,7 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
   await lockQueues(records, first);
   let [rows, last]: [Row[], number] = [[], 0];
   do {
-    const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH } as const;
+    const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH_SIZE } as const;
     rows = await records.list('deliveries', { equal: { webhookId, userId }, ...rest });
     for (const row of rows)
       await records.replace('deliveries', row, {
@@ -154,7 +154,7 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
         ...{ isWaiting: true, nextAttemptAt: null, lastError: null, attempts: 0, createdAt: now },
       });
     last = rows.at(-1)?.sequence ?? last;
-  } while (rows.length === BATCH);
+  } while (rows.length === BATCH_SIZE);
   await startFirst(records, first, now);
   return userId;
 };

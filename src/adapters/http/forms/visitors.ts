@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Service } from '../../../application/service.ts';
-import { type Caller } from '../../../application/sessions/current-user.ts';
+import type { Caller } from '../../../application/sessions/current-user.ts';
 import { makeBindingCode } from '../../../application/sessions/prove-device.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';

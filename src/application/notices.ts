@@ -72,14 +72,14 @@ export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionI
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
-  if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
+  if (distinctDevices(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
   const createdAt = await reserveUndo(deps, stores, user, []);
   await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
 const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
 
-const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
+const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
 /** How many failed log-ins within an hour are too many for typing errors of the owner. */

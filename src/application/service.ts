@@ -108,7 +108,6 @@ export const unsealTexts = <Content extends readonly unknown[]>(
     return Array.isArray(content) && content[0] === kind ? [content.slice(1) as readonly unknown[] as Content] : [];
   });
 
-/** @param account an email address or a username. */
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 

@@ -1,4 +1,4 @@
-import { AppError } from './errors/app-error.ts';
+import { invalidField } from './errors/app-error.ts';
 import { utf8Length } from './text.ts';
 import { canonicalEmail, canonicalUsername } from './user.ts';
 
@@ -73,8 +73,7 @@ export const assertPasswordAllowed = async (
   { password, username, email }: Readonly<Record<'password' | 'username' | 'email', string>>,
   field: 'password' | 'newPassword',
 ): Promise<void> => {
-  const refusal = (code: 'too_common' | 'leaked', message: string) =>
-    new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code }] });
+  const refusal = (code: 'too_common' | 'leaked', message: string) => invalidField({ field, message, code });
   if (isCommonPassword !== null && (isCommonPassword(password) || isOwnName(password, { username, email })))
     throw refusal(
       'too_common',

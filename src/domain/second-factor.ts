@@ -55,12 +55,11 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
 /** The lengths of recovery codes: 24 characters have 120 bits and need no slow hash (ASVS 6.5.2). Codes of versions before 1.1 have 16, and are still valid. */
-const [CODE_LENGTH, FORMER_CODE_LENGTH] = [24, 16];
-const GROUPS_OF_FOUR = /.{4}(?=.)/g;
+const [CODE_LENGTH, FORMER_LENGTH] = [24, 16];
+const GROUPS = /.{4}(?=.)/g;
 
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
-export const recoveryCodeFrom = (token: string): string =>
-  randomText(token, CROCKFORD, CODE_LENGTH).replace(GROUPS_OF_FOUR, '$&-');
+export const recoveryCodeFrom = (token: string) => randomText(token, CROCKFORD, CODE_LENGTH).replace(GROUPS, '$&-');
 
 const MISREAD_LETTERS: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
@@ -70,6 +69,6 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD_LETTERS[character] ?? character);
   const isCode =
-    [CODE_LENGTH, FORMER_CODE_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
+    [CODE_LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
   return isCode ? code : null;
 };

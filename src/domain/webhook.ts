@@ -59,18 +59,8 @@ export const DELIVERIES_KEPT = 7 * 24 * HOUR;
 export const FORMER_KEY_LIFETIME = 24 * HOUR;
 
 /** Milliseconds after the first attempt, the second, …: the table of Standard Webhooks. */
-const RETRY_DELAYS = [
-  5 * SECOND,
-  300 * SECOND,
-  HOUR / 2,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-];
-const GIVEN_UP_AFTER = RETRY_DELAYS.reduce((sum, delay) => sum + delay, 0);
+const DELAYS = [5 * SECOND, 300 * SECOND, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+const GIVEN_UP_AFTER = DELAYS.reduce((sum, delay) => sum + delay, 0);
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 
 /** Milliseconds until the next attempt, up to a tenth more at random, and not before `retryAfter`; `null` when the delivery is given up. */
@@ -78,7 +68,7 @@ export const webhookRetryDelay = (
   { attempts, createdAt }: Pick<Delivery, 'attempts' | 'createdAt'>,
   { now, random, retryAfter }: { readonly now: number; readonly random: number; readonly retryAfter: number },
 ): number | null => {
-  const delay = RETRY_DELAYS[attempts - 1];
+  const delay = DELAYS[attempts - 1];
   // A delivery that has waited behind another one is old at its first attempt.
   if (delay === undefined || now - createdAt >= GIVEN_UP_AFTER) return null;
   return Math.max(Math.round(delay * (1 + random / 10)), Math.min(retryAfter, LONGEST_RETRY_AFTER));

@@ -136,7 +136,7 @@ const pageOfEvents = async ({ records }: Stores, { userId, before, limit }: Even
   return { events: items, next };
 };
 
-type OperatorsQuery = {
+type EventsFilter = {
   readonly before: string | null;
   readonly limit: number;
   readonly kind?: EventKind | undefined;
@@ -149,7 +149,7 @@ const MAX_EVENTS_READ = 10_000;
 /** A page of the events of all users, the latest first. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
-  async ({ before, limit, kind, actor }: OperatorsQuery) => {
+  async ({ before, limit, kind, actor }: EventsFilter) => {
     const { items, next } = await filteredPage(
       {
         read: (after, most) => {

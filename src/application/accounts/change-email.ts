@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, invalidField } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { assertDomainAllowed } from '../../domain/registration.ts';
@@ -16,9 +16,9 @@ import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endUnproven, endWays } from './ways.ts';
 
-/** How many links to new addresses a user may request in a period. Further requests get the same response without a mail. */
-const REQUESTS_PER_PERIOD = 5;
-const REQUEST_PERIOD = 3_600_000;
+/** How many links to new addresses a user may request within an hour. Further requests get the same response without a mail. */
+const REQUESTS_PER_HOUR = 5;
+const HOUR = 3_600_000;
 
 /**
  * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. Whether the
@@ -37,13 +37,8 @@ export const requestEmailChange =
     await deps.transactions.run(async (stores) => {
       // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
-      const requests = await countEvents(
-        stores.records,
-        userId,
-        'email-change-requested',
-        deps.clock.now() - REQUEST_PERIOD,
-      );
-      if (requests >= REQUESTS_PER_PERIOD) return;
+      const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - HOUR);
+      if (requests >= REQUESTS_PER_HOUR) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
     });
@@ -103,17 +98,13 @@ export const confirmEmailChange =
   };
 
 const NO_USER = 'the user does not exist, or is disabled';
-const PASSWORD_REQUIRED = {
-  field: 'password',
-  message: 'is required without a session of the account',
-  code: 'required',
-} as const;
 
 /** @returns the id of the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
 const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
-  if (password === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
+  const message = 'is required without a session of the account';
+  if (password === undefined) throw invalidField({ field: 'password', message, code: 'required' });
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
   const candidates = loginAttempts(user.username, user, { networks });

@@ -54,7 +54,5 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   };
 };
 
-const MISSING_MESSAGE = 'is required: the password, or a code that was mailed to the present address';
-const MISSING_FIELDS = ['password', 'code'].map(
-  (field) => ({ field, message: MISSING_MESSAGE, code: 'required' }) as const,
-);
+const MESSAGE = 'is required: the password, or a code that was mailed to the present address';
+const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: MESSAGE, code: 'required' }) as const);

@@ -1,8 +1,8 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { invalidField } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
-import { allEvents, isPlace, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, isEventPlace, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { readUsers } from '../storage/rows.ts';
 
@@ -77,8 +77,8 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
 /** The users in the order of their last log-ins, the latest first. A user who has logged in several times may be on several pages. */
 const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const seen = new Set<string>();
-  if (query.after !== null && !isPlace(query.after))
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [CURSOR_OF_ANOTHER_LIST] });
+  if (query.after !== null && !isEventPlace(query.after))
+    throw invalidField({ field: 'cursor', message: 'must be `next` of the page before', code: 'invalid_format' });
   return filteredPage(
     {
       read: (after, limit) => allEvents(deps.records, { before: placeIn(after), limit }),
@@ -90,11 +90,5 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
     query,
   );
 };
-
-const CURSOR_OF_ANOTHER_LIST = {
-  field: 'cursor',
-  message: 'must be `next` of the page before',
-  code: 'invalid_format',
-} as const;
 
 const isFirstTime = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;

@@ -64,10 +64,7 @@ type LoginSource = {
 
 /** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
 type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;
-const verifiedTokenOf = ({ sessionId, claims }: RefreshToken): VerifiedToken => ({
-  sessionId,
-  tokenIssuedAt: claims.iat,
-});
+const verifiedTokenOf = ({ sessionId, claims }: RefreshToken) => ({ sessionId, tokenIssuedAt: claims.iat });
 
 /** The name of all devices whose tokens may be older than the password: they count as one. */
 const OUTDATED_DEVICES = 'outdated';

@@ -64,7 +64,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   if (waiting.kind === 'new-device-code-request' && !waiting.wasVerified) return null;
   const { mailOfMessage, writeMail, templates, deviceName } = writer;
   const { users, records } = stores;
-  const user = await lockedUser(users, waiting);
+  const user = await lockedRecipient(users, waiting);
   if (user === null) return null;
   const isFinished = () => knowsDevice(deps, records, user.id, waiting.origin);
   if (waiting.kind === 'second-factor-missing' && (await isFinished())) return null;
@@ -132,7 +132,7 @@ const remainingWays = async ({ records }: Stores, { id }: User): Promise<Remaini
 });
 
 /** Locks the user of a message. The user is locked before the message, as in use cases that remove links. */
-const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
+const lockedRecipient = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
   const id = userId ?? (await findByAccount({ users }, to))?.id;
   return id === undefined ? null : users.lock(id);
 };

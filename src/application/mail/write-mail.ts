@@ -109,8 +109,7 @@ const markupOf = (body: readonly string[], textFor: (name: string) => string): s
       const lines = paragraph.split('\n').map((line) => filledText(line, textFor));
       const link = links[at] ?? null;
       if (placeholderOf(paragraph) === 'code') return html`<p class="code">${lines}</p>`.text;
-      if (link === null)
-        return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : LINE_BREAK}${line}`)}</p>`.text;
+      if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BR}${line}`)}</p>`.text;
       const label = lines
         .slice(0, -1)
         .join(' ')
@@ -120,7 +119,7 @@ const markupOf = (body: readonly string[], textFor: (name: string) => string): s
     })
     .join('\n');
 };
-const LINE_BREAK = new Html('<br>\n');
+const BR = new Html('<br>\n');
 
 const SECOND = 1_000;
 const TIME_UNITS = [

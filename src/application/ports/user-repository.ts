@@ -71,7 +71,7 @@ export interface UserRepository {
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
   /**
    * Changes fields of a user.
-   * @param onlyIf nothing is changed unless the fields still have these values. An email is compared in canonical form.
+   * @param onlyIf the values that fields must still have: otherwise nothing is changed. An email is compared in canonical form.
    * @returns the user as stored now; `null` when nothing was changed.
    * @throws AppError `duplicateUser` when another user has the username or email.
    */

@@ -24,7 +24,6 @@ export type Continuation =
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
   /** A page of the service, whose script proves possession of the device key. */
   | { readonly next: 'proof' }
-  /** The page that logs in. */
   | { readonly next: 'login' };
 
 /** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). */

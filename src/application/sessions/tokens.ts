@@ -23,8 +23,6 @@ export type AssessedToken = {
   readonly matchedBy: ReturnType<typeof strongestMatch>;
 };
 
-const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
-
 /** Determines the status of each token by its session. @param evidence Default: the request proves no device. */
 export const assessTokens = (
   deps: Service,
@@ -33,7 +31,7 @@ export const assessTokens = (
 ): Promise<readonly AssessedToken[]> =>
   Promise.all(
     verified.map(async (token) => {
-      const session = await deps.sessions.find(keyOf(token));
+      const session = await deps.sessions.find({ id: token.sessionId, userId: token.claims.sub });
       const status = tokenStatus(session, token, { now: deps.clock.now(), policy: deps, evidence });
       const matchedBy = session === null || status === 'ended' ? 'token' : strongestMatch(session, evidence);
       return { token, session, status, matchedBy };
@@ -94,7 +92,6 @@ export type IssuedAccess = {
 export type TokenPair = IssuedAccess & { readonly refreshToken: string };
 
 type TokenSession = Pick<Session, 'id' | 'deviceKey'> & Authenticated;
-type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
 
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
@@ -103,7 +100,7 @@ export const refusedTokens = (): AppError =>
 export const issueTokenPair = async (
   deps: Service,
   user: UserInTokens | null,
-  session: CurrentToken,
+  session: TokenSession & Pick<Session, 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>,
   now: number,
   hookClaims: HookClaims,
 ): Promise<TokenPair> => {

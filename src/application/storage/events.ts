@@ -150,7 +150,7 @@ type EventPlace = Pick<AccountEvent, 'at' | 'id'>;
 /** The place of an event among those of all users, as a text. */
 export const placeOf = ({ at, id }: EventPlace): string => `${at}${SEPARATOR}${id}`;
 
-export const isPlace = (text: string): boolean => text.includes(SEPARATOR);
+export const isEventPlace = (text: string): boolean => text.includes(SEPARATOR);
 
 export const placeIn = (text: string | null): EventPlace | null => {
   const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];

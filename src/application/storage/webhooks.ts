@@ -159,7 +159,7 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
   return userId;
 };
 
-/** Enables a webhook, and makes everything due again that was not delivered. @returns for how many users. */
+/** Enables a webhook, and makes all events due again that were not delivered. @returns the number of users whom these events are about. */
 export const replayWebhook =
   ({ records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock }) =>
   async (id: string): Promise<number> => {

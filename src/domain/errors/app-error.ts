@@ -94,6 +94,9 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   }
 }
 
+export const invalidField = (problem: FieldProblem): AppError =>
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [problem] });
+
 const TAKEN_MESSAGES = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
 
 export const duplicateUser = (taken: keyof typeof TAKEN_MESSAGES, reason?: string): AppError =>

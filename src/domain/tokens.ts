@@ -127,8 +127,8 @@ export const continuesBurst = (token: IssuedToken, now: number, policy: ReplayPo
   now - latestIssue(token) <= longestWindow(policy);
 
 /**
- * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session knows that time for the previous
- * token, and its limits for earlier ones. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
+ * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session has that time for the previous
+ * token, and its bounds for earlier tokens. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
  * key, the proof of the key decides instead of the time (ADR 0006).
  */
 export const tokenStatus = (
@@ -146,8 +146,8 @@ export const tokenStatus = (
 };
 
 /**
- * Whether the store has lost the rotation that issued a token. A revert raises the number of the session without a rotation. After it, a token with the
- * same number is lost, too, and so is one that was issued after the last rotation: both came from the current token.
+ * Whether the store has lost the rotation that issued a token: the number of the token is greater than that of the session. A revert raises the latter
+ * without a rotation. So after a revert, equal numbers, or a token that was issued after the last known rotation, show a lost rotation, too.
  */
 const isLost = (session: Session, token: IssuedToken): boolean =>
   token.rotation > session.rotation ||

@@ -48,7 +48,7 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
 
 /** There is a limit, since each webhook costs a row for each event, and sockets. */
 export const MAX_WEBHOOKS = 20;
-/** The most deliveries of one webhook, with those that were given up. With so many, a webhook that accepts none is disabled, with twice as many, any. */
+/** The most deliveries of a webhook, with those that were given up. With this many, it is disabled if it accepts none; with twice as many, in any case. */
 export const MAX_DELIVERIES = 100_000;
 
 const SECOND = 1_000;

@@ -143,7 +143,7 @@ type EventsFilter = {
   readonly actor?: string | undefined;
 };
 
-/** The most events that are read for a page of one kind. */
+/** The most events that are read for a page that shows one kind of events. */
 const MAX_EVENTS_READ = 10_000;
 
 /** A page of the events of all users, the latest first. */

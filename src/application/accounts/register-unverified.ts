@@ -10,7 +10,7 @@ import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertNotReserved, checkRegistration, isReserved, type RegisterInput } from './applicant.ts';
 import { completeEmailChange } from './change-email.ts';
 
-/** Milliseconds: several times as long as a registration takes in the database. */
+/** The response comes after a multiple of this many milliseconds. They are several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {

@@ -57,7 +57,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     }
     // `endEverySession` has added one entry for all sessions to the list of ended sessions, so these events add none.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
-    // A device that was remembered at `at` or before expires at this time or before.
+    // A device that was remembered at `at` or before expires at `until` or before.
     const devices = { time: 'expiresAt', until: at + DEVICE_LIFETIME, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });

@@ -145,11 +145,11 @@ export type Listeners = {
 
 /**
  * The stores that transactions change together. What belongs to a user is removed with the user. For concurrent calls, even of several instances, it
- * - gives to one of many what is used up, taken or removed
- * - hands out each message, each event of a webhook and each one of an operator to one of many
+ * - gives what several callers use up, take or remove at the same time to one of them
+ * - hands out each message, each delivery to a webhook and each event of an operator to one of several callers
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once
- * - hides what an end of all sessions covers, with the sessions that replaced one, and removes none
- * - carries out each end of all sessions once, also for who waited meanwhile
+ * - hides the sessions and devices that an end of all sessions covers, also sessions that replaced one of them, and keeps their rows
+ * - carries out each end of all sessions once, also when several callers wait for it
  */
 export type Stores = {
   readonly users: UserRepository;

@@ -1,7 +1,7 @@
 import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode, type ErrorLevel, type OwnErrorCode } from './catalog.ts';
 
-/** The codes of invalid fields (docs/errors.md), each with the name of its limit. The first number of the message is the limit: translations read it there. */
+/** The codes of invalid fields (docs/errors.md), each with the name of its limit in translated messages, which take it from the first number of `message`. */
 export const FIELD_CODES = {
   required: null,
   invalid_type: null,

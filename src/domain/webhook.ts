@@ -54,7 +54,7 @@ export const MAX_DELIVERIES = 100_000;
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 /** Milliseconds since the event in which deliveries are kept for a replay. */
-export const DELIVERIES_KEPT = 7 * 24 * HOUR;
+export const DELIVERY_LIFETIME = 7 * 24 * HOUR;
 /** Milliseconds after a rotation in which requests are signed with the former key as well. */
 export const FORMER_KEY_LIFETIME = 24 * HOUR;
 

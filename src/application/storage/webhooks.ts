@@ -171,12 +171,12 @@ export const replayWebhook =
     }
   };
 
-const MAX_LISTED = 5;
+const MAX_FAILURES = 5;
 
 /** How many deliveries of a webhook wait and how many were given up, among a thousand at most, and some of the failed ones. */
 export const summarizeDeliveries = async (records: Records, webhookId: string) => {
   const rows = await records.list('deliveries', { equal: { webhookId }, limit: MAX_COUNTED });
-  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, MAX_LISTED);
+  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, MAX_FAILURES);
   const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
   return {
     ...{ waiting, givenUp: rows.length - waiting },

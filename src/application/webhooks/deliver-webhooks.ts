@@ -6,7 +6,7 @@ import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
 /** How many requests to one webhook run at the same time. Each webhook has this limit of its own, so that a slow one does not slow down the others. */
-export const AT_ONCE = 10;
+export const REQUESTS_AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
 /** Milliseconds between two checks for too many deliveries. A webhook that has too many, and accepts none in between, is disabled. */
@@ -62,7 +62,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     }
     const begun: Promise<void>[] = [];
     for (const [webhookId, send] of senders) {
-      const limit = AT_ONCE - (running.get(webhookId) ?? 0);
+      const limit = REQUESTS_AT_ONCE - (running.get(webhookId) ?? 0);
       if (limit === 0) continue;
       const claimed = await webhooks.claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
       begun.push(...claimed.map((delivery) => sendDelivery(send, delivery)));

@@ -9,9 +9,14 @@ import {
   replayDeliveries,
   waitingDeliveries,
 } from '../../../src/application/storage/webhooks.ts';
-import { AT_ONCE, deliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
+import { deliverWebhooks, REQUESTS_AT_ONCE } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { DELIVERIES_KEPT, type Webhook, type WebhookMessage, webhookRetryDelay } from '../../../src/domain/webhook.ts';
+import {
+  DELIVERY_LIFETIME,
+  type Webhook,
+  type WebhookMessage,
+  webhookRetryDelay,
+} from '../../../src/domain/webhook.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { anEvent, aUser, aWebhook } from '../../support/builders.ts';
 import { atCall } from '../../support/records/at-call.ts';
@@ -104,7 +109,7 @@ describe('what webhooks are told', () => {
     const [slow, quick] = [aWebhook(), aWebhook()];
     const { app, begin, receive, taken } = await telling(slow, quick);
     receive(async ({ id }) => (id === slow.id ? new Promise(() => undefined) : { status: 204, retryAfter: 0 }));
-    const users = Array.from({ length: AT_ONCE + 5 }, () => aUser());
+    const users = Array.from({ length: REQUESTS_AT_ONCE + 5 }, () => aUser());
     for (const user of users) {
       await app.users.add(user);
       await storeEvents(app, [anEvent({ userId: user.id, at: app.clock.now() })]);
@@ -196,7 +201,7 @@ describe('a receiver', () => {
     expect(taken.map(({ sequence }) => sequence)).toEqual([3]);
     const purge = () => purges({ ...deps, eventsRetention: DAY }).webhooks(100);
     expect(await purge()).toBe(0);
-    app.clock.advance(DELIVERIES_KEPT);
+    app.clock.advance(DELIVERY_LIFETIME);
     expect(await purge()).toBe(2);
   });
 

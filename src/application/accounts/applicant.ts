@@ -154,7 +154,7 @@ export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<U
 };
 
 /** Stores an applicant under the first free username. Each try has its own transaction, which a taken name ends. */
-export const underFreeUsername = async <Result>(
+export const storeUnderFreeUsername = async <Result>(
   users: Pick<UserRepository, 'findByUsername'>,
   { user, usernames: [username, next, ...others] }: Applicant,
   store: (user: User) => Promise<Result>,
@@ -164,7 +164,7 @@ export const underFreeUsername = async <Result>(
   } catch (error) {
     const isOfUsername = async () => isTakenError(error) && (await users.findByUsername(username)) !== null;
     if (next === undefined || !(await isOfUsername())) throw error;
-    return underFreeUsername(users, { user, usernames: [next, ...others] }, store);
+    return storeUnderFreeUsername(users, { user, usernames: [next, ...others] }, store);
   }
 };
 

@@ -35,15 +35,15 @@ export type UserLookup = Pick<Stores, 'records'> & {
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
-  imported: Pick<ImportedUser, 'id' | 'email' | 'identities'>,
+  importedUser: Pick<ImportedUser, 'id' | 'email' | 'identities'>,
 ): Promise<'present' | { readonly problem: string } | null> => {
-  const present = await stores.users.findById(imported.id);
+  const present = await stores.users.findById(importedUser.id);
   if (present !== null)
-    return present.email === imported.email ? 'present' : { problem: 'id: has an account with another address' };
-  if ((await stores.users.findByEmail(imported.email)) !== null) return { problem: 'email: has an account' };
-  if (await isReserved(deps, stores, imported)) return { problem: 'email: is reserved for its former user' };
+    return present.email === importedUser.email ? 'present' : { problem: 'id: has an account with another address' };
+  if ((await stores.users.findByEmail(importedUser.email)) !== null) return { problem: 'email: has an account' };
+  if (await isReserved(deps, stores, importedUser)) return { problem: 'email: is reserved for its former user' };
   const { records, identityOf = (identity) => findIdentity(records, identity) } = stores;
-  for (const [at, identity] of imported.identities.entries())
+  for (const [at, identity] of importedUser.identities.entries())
     if ((await identityOf(identity)) !== null) return { problem: `identities.${at}: is linked to another account` };
   return null;
 };
@@ -52,12 +52,12 @@ export const presenceOf = async (
  * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
-export const storeImportedUser = async (deps: ImportDeps, stores: Stores, imported: ImportedUser): Promise<User> => {
-  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = imported;
+export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input: ImportedUser): Promise<User> => {
+  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = input;
   const now = deps.clock.now();
   const apps = appSecrets.map((secret) => ({ id: deps.ids.next(), secret }));
   const user: User = {
-    ...newUser({ ...fields, username: await freeUsername(deps, stores, imported), now }),
+    ...newUser({ ...fields, username: await freeUsername(deps, stores, input), now }),
     createdAt: createdAt ?? now,
     emailVerifiedAt: isEmailVerified ? now : null,
     disabledAt: isDisabled ? now : null,

@@ -18,7 +18,7 @@ import {
   checkRegistration,
   isTakenError,
   type RegisterInput,
-  underFreeUsername,
+  storeUnderFreeUsername,
   useInvitation,
 } from './applicant.ts';
 import { removeAccount } from './profile.ts';
@@ -36,7 +36,7 @@ export const register =
     cancellation.throwIfAborted();
     const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
-    return underFreeUsername(deps.users, applicant, async (user) => {
+    return storeUnderFreeUsername(deps.users, applicant, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, origin, keys, authentications });
       let rememberedDevice: string | null = null;
@@ -59,7 +59,7 @@ export const registerPending =
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await checkRegistration(deps, input);
     const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
-    await underFreeUsername(deps.users, applicant, (user) =>
+    await storeUnderFreeUsername(deps.users, applicant, (user) =>
       storeRegistration(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),

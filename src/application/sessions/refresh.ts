@@ -7,7 +7,13 @@ import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type RequestEvidence } from './prove-device.ts';
+import {
+  bindByCode,
+  evidenceOf,
+  NOTHING_PRESENTED,
+  type PresentedDevice,
+  type RequestEvidence,
+} from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -26,7 +32,7 @@ export type RefreshOptions = {
   /** Aborted when the client hangs up before any of the response was sent. */
   readonly client?: Cancellation;
   readonly origin?: Origin;
-  readonly presented?: Presented;
+  readonly presented?: PresentedDevice;
   readonly bindingCode?: string | undefined;
 };
 

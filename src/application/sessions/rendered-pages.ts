@@ -5,7 +5,7 @@ import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isRefreshable, mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
-import { deviceUnproven, evidenceOf, NOTHING_PRESENTED, type Presented } from './prove-device.ts';
+import { deviceUnproven, evidenceOf, NOTHING_PRESENTED, type PresentedDevice } from './prove-device.ts';
 import { authFailed, endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
@@ -94,7 +94,7 @@ export const mintAccessToken =
 
 /** How a visitor proves possession of the session's key: by a bound cookie of the browser, or by a proof that a page has sent some minutes ago. */
 type VisitorProof = {
-  readonly presented: Presented;
+  readonly presented: PresentedDevice;
   readonly provenSessions: readonly string[];
   readonly origin: Origin;
 };

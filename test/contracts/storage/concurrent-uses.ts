@@ -45,7 +45,11 @@ const deps = {
 };
 
 export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
-  it('gives what several callers use up, take or remove at the same time to one of them', async ({ records, another, owner }) => {
+  it('gives what several callers use up, take or remove at the same time to one of them', async ({
+    records,
+    another,
+    owner,
+  }) => {
     const [factor, passkey, identity] = [aFactor, aPasskey, anIdentity].map((make) => make({ userId: owner })) as [
       ReturnType<typeof aFactor>,
       ReturnType<typeof aPasskey>,
@@ -159,7 +163,10 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
     expect(idsOf(await sessions.listAll(null, 9)).toSorted()).toEqual(idsOf(stored).toSorted());
   });
 
-  it('carries out each end of all sessions once, also when several callers wait for it', async ({ records, transactions }) => {
+  it('carries out each end of all sessions once, also when several callers wait for it', async ({
+    records,
+    transactions,
+  }) => {
     const endings = Array.from({ length: 6 }, () => ({ id: anId(), at: NOW, note: null, actor: null, cursor: null }));
     for (const each of endings) await records.insert('massEndings', each);
     const step = () => removeEnded({ ...deps, transactions })(10);

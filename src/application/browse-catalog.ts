@@ -9,7 +9,7 @@ const entryOf = (catalog: Catalog, code: ErrorCode): PublishedError => {
   return { code, status, retryable, message, description };
 };
 
-const isIn = (catalog: Catalog, code: string): code is ErrorCode => Object.hasOwn(catalog, code);
+const hasCode = (catalog: Catalog, code: string): code is ErrorCode => Object.hasOwn(catalog, code);
 
 /** Every published error, sorted by code. SPEC `GET /errors`. */
 export const listErrors = (catalog: Catalog): PublishedError[] =>
@@ -23,6 +23,6 @@ export const listErrors = (catalog: Catalog): PublishedError[] =>
  * @param reader a person also gets an unpublished entry, since its URL is the `type` of error responses (ADR 0014).
  */
 export const describeError = (catalog: Catalog, code: string, reader: 'person' | 'program'): PublishedError => {
-  if (isIn(catalog, code) && (catalog[code].published || reader === 'person')) return entryOf(catalog, code);
+  if (hasCode(catalog, code) && (catalog[code].published || reader === 'person')) return entryOf(catalog, code);
   throw new AppError('EXCEPTION_CATALOG_CODE_NOT_FOUND');
 };

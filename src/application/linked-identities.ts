@@ -16,7 +16,7 @@ import type { Stores } from './storage/records.ts';
 import { changeRow, removeRow } from './storage/rows.ts';
 
 /** The hash by which a removed identity is remembered (ADR 0026). */
-const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
+const identityHash = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
 
 /** Removes and blocks an identity of a user, in a transaction that has locked the user. */
@@ -30,7 +30,7 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 const MAX_REMOVED = 200;
 
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
-  removedIdentities?.includes(markOf(deps, identity)) ?? false;
+  removedIdentities?.includes(identityHash(deps, identity)) ?? false;
 
 /** Blocks removed identities of a user, or unblocks identities that their owner links again. The transaction has locked the user. */
 export const blockIdentities = async (
@@ -41,9 +41,9 @@ export const blockIdentities = async (
   areRemoved = true,
 ): Promise<void> => {
   if (identities.length === 0) return;
-  const marks = identities.map((each) => markOf(deps, each));
-  const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((mark) => !marks.includes(mark));
-  const removedIdentities = areRemoved ? [...others, ...marks].slice(-MAX_REMOVED) : others;
+  const hashes = identities.map((each) => identityHash(deps, each));
+  const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((hash) => !hashes.includes(hash));
+  const removedIdentities = areRemoved ? [...others, ...hashes].slice(-MAX_REMOVED) : others;
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 
@@ -57,7 +57,7 @@ export const NOT_LINKED = 'the account has another way in';
 
 /**
  * Links an identity to a user, in a transaction that has locked or inserted the user.
- * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many identities; DB_UNIQUE_VIOLATION when this one is linked to a user.
+ * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many identities; DB_UNIQUE_VIOLATION when the identity is linked already.
  */
 export const storeIdentity = async (
   deps: Sources,

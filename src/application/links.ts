@@ -20,19 +20,19 @@ import type { Stores } from './storage/records.ts';
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
 
-const NOT_LIVE = 'there is no such link any more';
+const NO_SUCH_LINK = 'there is no such link any more';
 
 export const findLink = async (deps: Core, { records }: Stores, token: string, ...purposes: readonly LinkPurpose[]) => {
   for (const purpose of purposes) {
     const link = await linkByToken(records, purpose, deps.secrets.hashOf(token), deps.clock.now());
     if (link !== null) return link;
   }
-  throw invalidLink(NOT_LIVE);
+  throw invalidLink(NO_SUCH_LINK);
 };
 
 /** Uses a link up: one of several concurrent callers succeeds. To avoid deadlocks, the transaction has locked the user before. */
 export const useLink = async ({ clock }: Core, { records }: Stores, { purpose, tokenHash }: Link): Promise<void> => {
-  if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NOT_LIVE);
+  if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NO_SUCH_LINK);
 };
 
 /** The kind of message that sends each link, and is withdrawn with it. A notice about factors is sent even if its link was withdrawn. */

@@ -35,7 +35,7 @@ export const admitCode = async ({ records }: Pick<Stores, 'records'>, code: Aske
  */
 export const useCodes = async (
   { records }: Pick<Stores, 'records'>,
-  { codes }: { readonly codes: readonly AskedCode[] },
+  codes: readonly AskedCode[],
   code: AskedCode,
 ): Promise<void> => {
   if (await useOnce(records, mailedId(code), expiryOf(code))) throw invalidCode('the code was never mailed');

@@ -72,20 +72,20 @@ export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionI
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
-  if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
+  if (distinctDevices(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
   const createdAt = await reserveUndo(deps, stores, user, []);
   await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
 const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
 
-const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
+const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
 /** How many failed log-ins within an hour are too many for typing errors of the owner. */
 const MANY_FAILURES = 10;
 
-/** After how many refused log-ins since a time a log-in on a known device needs a notice; `null`: notices are off. */
+/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 

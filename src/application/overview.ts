@@ -14,8 +14,8 @@ const KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 's
 type Count = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
-export const COUNTS_KEPT = 31 * DAY;
-/** Milliseconds after an hour in which transactions may still store events of it. */
+export const COUNTS_LIFETIME = 31 * DAY;
+/** Milliseconds after an hour in which transactions may still store events of that hour. */
 const GRACE_PERIOD = HOUR / 12;
 
 const EVENTS_AT_ONCE = 1_000;
@@ -54,7 +54,7 @@ const nextHour = async (records: Records, latest: number): Promise<number> => {
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
   const latest = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
-  const hour = Math.max(await nextHour(records, latest), latest - COUNTS_KEPT + HOUR);
+  const hour = Math.max(await nextHour(records, latest), latest - COUNTS_LIFETIME + HOUR);
   if (hour > latest) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
   // Every hour gets a row, which shows that it was summed.

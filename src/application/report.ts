@@ -8,7 +8,6 @@ export type AttemptOutcome = 'sent' | 'failed' | 'refused' | 'given-up' | 'dropp
 
 /** `disabled`: the receiver is gone, or too many deliveries wait. */
 export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] as const;
-type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
@@ -22,7 +21,7 @@ export type Reports = {
   'link-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [
-    outcome: WebhookOutcome,
+    outcome: (typeof WEBHOOK_OUTCOMES)[number],
     delivery: Pick<Delivery, 'webhookId'> & Partial<Delivery>,
     status?: number,
     error?: unknown,

@@ -8,7 +8,7 @@ import type { RegistrationPolicy } from '../domain/registration.ts';
 import type { ReplayPolicy } from '../domain/tokens.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
-import type { AskClaims, BeforeRegister, VerifyElsewhere } from './ports/hooks.ts';
+import type { AskClaims, BeforeRegister, VerifyFormerPassword } from './ports/hooks.ts';
 import type { IdentityProvider } from './ports/identity-providers.ts';
 import type { LoginAttempts } from './ports/login-attempts.ts';
 import type { Mailer } from './ports/mailer.ts';
@@ -26,7 +26,6 @@ import type { Storage, Stores } from './storage/records.ts';
 /** Resolves after `time` milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
-/** What a change needs besides the stores that it changes. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
 /** What use cases that change accounts get, in the service and in commands of operators. */
@@ -86,21 +85,20 @@ export type Service = Core &
     readonly report?: Report;
     readonly pause: Pause;
     readonly providers: ReadonlyMap<string, IdentityProvider>;
-    /** Decides about registrations that the service would accept. */
     readonly beforeRegister?: BeforeRegister | undefined;
     /** Makes the claim `attributes` of access tokens. Default: the attributes of the user. */
     readonly claims?: AskClaims | undefined;
-    /** Asks the former system for a password. Default: users who were imported without a hash have no password. */
-    readonly verifyElsewhere?: VerifyElsewhere | undefined;
+    /** Asks the former system whether a password is right. Default: users who were imported without a hash have no password. */
+    readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
-/** A use case calls it before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
+/** A use case calls `throwIfAborted` before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
 /** Decrypts the texts of one kind that a browser presents, and leaves out those that have expired or are of another kind. */
-export const openSealed = <Content extends readonly unknown[]>(
+export const unsealTexts = <Content extends readonly unknown[]>(
   { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
   kind: string,
@@ -110,7 +108,6 @@ export const openSealed = <Content extends readonly unknown[]>(
     return Array.isArray(content) && content[0] === kind ? [content.slice(1) as readonly unknown[] as Content] : [];
   });
 
-/** @param account an email address or a username. */
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 

@@ -68,7 +68,7 @@ export type Assurance = 'aal1' | 'aal2';
 
 export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mfa') ? 'aal2' : 'aal1');
 
-/** How and when the user of a session has authenticated. A refresh does not change it. Times are epoch milliseconds. */
+/** How and when the user of a session has authenticated. A refresh changes none of these fields. Times are epoch milliseconds. */
 export type Authenticated = {
   readonly authenticatedAt: number;
   readonly amr: readonly Amr[];
@@ -78,12 +78,12 @@ export type Authenticated = {
   readonly heldAt: number | null;
 };
 
-const NOTHING_PRESENTED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
+const NOT_AUTHENTICATED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
 
 const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
-export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
+export const authenticatedBy = (authentications: Authentications, before = NOT_AUTHENTICATED): Authenticated => {
   const timesOf = (kind: FactorKind) =>
     authentications.filter(({ method }) => METHODS[method].kinds.some((each) => each === kind)).map(({ at }) => at);
   return {
@@ -128,7 +128,7 @@ export const WITH_PASSWORD = { assurance: 'aal2-if-enrolled' } as const satisfie
 
 /**
  * The parameters of a challenge (RFC 9470 §3). `acr` asks for a second factor. `maxAge`, in milliseconds, asks for the password or another factor that
- * the user knows; a user without a second factor may present any. With both, the order does not matter.
+ * the user knows; a user without a second factor may present any factor. If both are set, the user may begin with either.
  */
 export type MissingStepUp = { readonly acr?: 'aal2'; readonly maxAge?: number };
 

@@ -3,9 +3,8 @@ import { utf8Length } from './text.ts';
 /** A JSON object that an operator states about a user, such as roles. The user's access tokens contain it (ADR 0004). */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Bytes of UTF-8 as JSON. They are limited, since every request sends them in its access token. */
+/** Bytes of the attributes as JSON in UTF-8. There is a limit, since every request sends the attributes in its access token. */
 export const ATTRIBUTES_MAX_BYTES = 1_024;
-/** Levels of nested objects and lists. */
 const ATTRIBUTES_MAX_DEPTH = 4;
 
 /** Names of claims (RFC 7519 §4.1, RFC 9068 §2.2.1), which attributes may not have. */
@@ -16,7 +15,7 @@ const CLAIM_NAMES = [
 /** Names with a meaning in JavaScript, which attributes may not have at any depth. */
 const DANGEROUS_NAMES = ['__proto__', 'constructor', 'prototype'];
 
-/** Parses and checks attributes. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, without the text. */
+/** Parses and checks attributes. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, and does not quote the text. */
 export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   const value = parseJson(text);
   if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');

@@ -14,15 +14,15 @@ export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 /** Bytes of UTF-8. The client chooses the text, so it is limited. */
 const USER_AGENT_MAX_BYTES = 200;
 /** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A `User-Agent` header as it is stored; `null` when no visible character is left. */
 export const shortUserAgent = (text: string): string | null => {
-  const visible = firstBytes(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
+  const visible = firstBytes(text.replace(INVISIBLE_CHARACTERS, ''), USER_AGENT_MAX_BYTES).trim();
   return visible === '' ? null : visible;
 };
 
-/** The beginning of a text: as many whole characters as fit into so many bytes of UTF-8. */
+/** The beginning of a text: as many whole characters as fit into `bytes` bytes of UTF-8. */
 const firstBytes = (text: string, bytes: number): string => {
   let [kept, length] = ['', 0];
   for (const character of text) {
@@ -67,7 +67,7 @@ export type Evidence = {
   /** Whether a session with a key needs a proof (`DeviceBinding`). */
   readonly required: boolean;
   readonly proof: DeviceProof | null;
-  /** The key in a live bound cookie of the user. */
+  /** The key in the user's bound cookie (Device Bound Session Credentials), if the cookie has not expired. */
   readonly browserKey: string | null;
   /** The key that has signed the proof, even if the proof is too old. It serves only to choose among the sessions of a request. */
   readonly signer?: string | null;
@@ -79,7 +79,7 @@ export const NO_PROOF_REQUIRED: Evidence = { required: false, proof: null, brows
 export const noEvidence = (binding: DeviceBinding): Evidence =>
   binding === 'enforce' ? { ...NO_PROOF_REQUIRED, required: true } : NO_PROOF_REQUIRED;
 
-/** How a session is bound. `browser`: by a key of the browser, and maybe also by one of a page. */
+/** How a session is bound. `browser`: by a key of the browser, and maybe also by a key of a page. */
 export type Binding = 'none' | 'device' | 'browser';
 
 export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey' | 'browserKey'>): Binding => {
@@ -90,11 +90,11 @@ export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey
 /** How many used proofs a session remembers: more than a browser sends at once. */
 export const PROOFS_KEPT = 32;
 
-/** Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower one counts as used. */
+/** Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower number counts as used. */
 const isUnused = ({ proofs }: DeviceKeys, number: number): boolean =>
   !proofs.includes(number) && (proofs.length < PROOFS_KEPT || number > Math.min(...proofs));
 
-/** The keys after the use of a proof; `null` if it is of another key, or may have been used before. */
+/** The keys after the use of a proof; `null` if the proof is of another key, or may have been used before. */
 export const withProof = <Keys extends DeviceKeys>(keys: Keys, { key, number }: DeviceProof): Keys | null =>
   key === keys.deviceKey && isUnused(keys, number)
     ? { ...keys, proofs: [number, ...keys.proofs].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT) }

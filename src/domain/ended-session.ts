@@ -1,6 +1,6 @@
 import type { EndedTokens, SessionEnding } from './event.ts';
 
-/** The most entries. If there are more, the list refuses all tokens from before the latest entry that it leaves out, so that it stays bounded. */
+/** The most entries of a list. If there are more, the list refuses all tokens from before the latest entry that it leaves out. */
 export const MAX_LISTED = 10_000;
 
 const MINUTE = 60_000;
@@ -52,10 +52,9 @@ export const endedList = (ended: readonly EndedTokens[], lifetime: number): Ende
   };
 };
 
-type ListedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
+type CheckedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
 
-/** A function that tells whether a list refuses a token. */
-export const listMatcher = ({ before = -1, sessions, users }: EndedList): ((token: ListedToken) => boolean) => {
+export const listMatcher = ({ before = -1, sessions, users }: EndedList): ((token: CheckedToken) => boolean) => {
   const ids = new Set(sessions.map(({ sid }) => sid));
   // Of several entries of a user, the latest counts, which comes first in the list.
   const times = new Map(users.map(({ sub, event_timestamp: at }) => [sub, at] as const).toReversed());

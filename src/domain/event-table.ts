@@ -7,11 +7,11 @@ import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 export const NOTICE_GROUPS = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
 export type NoticeGroup = (typeof NOTICE_GROUPS)[number];
 
-/** Milliseconds after which an address may get one mail more: five a day. */
+/** Milliseconds after which an address may get another mail: five mails a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
 type EventRow = {
-  /** The type of its webhook. An event that a stranger can cause, or that changes nothing, has no webhook. */
+  /** The type of its webhook. Most events that a stranger can cause, or that change nothing, have no webhook. */
   readonly webhook?: string;
   /** The group of its mail, which has the name of the event. */
   readonly notice?: NoticeGroup;
@@ -37,7 +37,6 @@ export const EVENT_TABLE = {
   /** A refresh was refused because it had no proof of the session's device (ADR 0006). */
   'device-unproven': {},
   'device-bound': {},
-  /** The user of a session has authenticated again. */
   'stepped-up': {},
   'passkey-added': { webhook: 'passkey.added', notice: 'factors', undo: true, burst: 8 },
   'passkey-removed': { webhook: 'passkey.removed', notice: 'factors', undo: true, burst: 8 },
@@ -100,7 +99,6 @@ const UNDO_VARIABLES = [...WHEN_AND_WHERE, 'undoLink', 'undoUntil'] as const;
 const REMAINING_WAYS = ['passkeys', 'apps', 'signIns'] as const;
 
 type MailRow = Pick<EventRow, 'burst'> & {
-  /** The variables of its texts. */
   readonly variables: readonly string[];
   /** The mail whose text this one replaces in some cases. */
   readonly insteadOf?: string;

@@ -15,9 +15,8 @@ export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 export type EventKind = keyof typeof EVENT_TABLE;
 export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
 
-type EventTable = typeof EVENT_TABLE;
 export type WebhookType = {
-  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
+  [Kind in EventKind]: (typeof EVENT_TABLE)[Kind] extends { webhook: infer Type } ? Type : never;
 }[EventKind];
 
 export const webhookTypeOf = ({ kind }: { readonly kind: EventKind }): WebhookType | null => {
@@ -60,19 +59,19 @@ export type AccountEvent = Origin & {
   readonly method: LoginMethod | null;
   /** A message from the operator to the user: at most 200 visible characters. */
   readonly note: string | null;
-  /** The name of the operator who caused it, or `null`. Users never see it (`withoutOperatorName`). */
+  /** The name of the operator who caused the event, or `null`. Users never see the name (`withoutOperatorName`). */
   readonly actor: string | null;
-  /** How many times it happened within the hour. Only log-ins and refused log-ins are counted; the other fields are those of the last one. */
+  /** How many times the event happened within its hour: 1, except for log-ins and refused log-ins. The other fields are those of the last time. */
   readonly count: number;
 };
 
-/** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
+/** An entry of the list by which other services refuse access tokens that have not expired yet (ADR 0029). */
 export type EndedTokens = {
   readonly id: string;
   readonly at: number;
-  /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
+  /** The entry covers all tokens of this user that were issued until `at`. If both ids are `null`, it covers the tokens of all users. */
   readonly userId: string | null;
-  /** All tokens of this session. */
+  /** The entry covers all tokens of this session. */
   readonly sessionId: string | null;
   readonly reason: SessionEnding;
 };
@@ -95,7 +94,7 @@ export type StoredEvent = AccountEvent & {
   readonly countedBy: string | null;
 };
 
-/** What a use case says about an event. `record` adds the id, the time and the origin. */
+/** The part of an event that a use case states. `record` adds the id, the time and the origin. */
 export type EventDraft = Pick<AccountEvent, 'userId' | 'kind'> &
   Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'method' | 'note'>>;
 
@@ -124,7 +123,7 @@ export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERI
 /** How many events of one user are kept. Events of the most frequent kind are removed first, so many events of an attacker evict only each other. */
 export const EVENTS_KEPT = 1_000;
 
-/** One event that counts both: with the id of the first, and the other fields of the last. */
+/** Merges two events into one with the sum of their counts, the id of the first, and the other fields of the last. */
 export const mergedEvents = <Event extends AccountEvent>(first: Event, last: Event): Event => ({
   ...last,
   id: first.id,

@@ -8,7 +8,7 @@ export type IdentityKey = {
   readonly subject: string;
 };
 
-/** OpenID Connect Core §2: a subject has up to 255 ASCII characters. Issuers are no longer. */
+/** OpenID Connect Core §2: a subject has up to 255 ASCII characters. Issuers get the same limit. */
 export const isIdentityKey = (key: IdentityKey): boolean =>
   [key.issuer, key.subject].every((text) => /^[\x20-\x7e]{1,255}$/.test(text));
 
@@ -18,7 +18,7 @@ export type Identity = IdentityKey & {
   readonly userId: string;
   /** The name of the provider in the configuration, such as `google`. */
   readonly provider: string;
-  /** The last address that the provider stated. It is shown; no user is found by it. */
+  /** The last address that the provider stated. It is only shown, and not used to find the user. */
   readonly email: string | null;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;

@@ -4,7 +4,7 @@ import { BASE64URL } from './text.ts';
 
 export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 
-/** Milliseconds after a mail with a code in which a browser or a network gets no second one for the same account. */
+/** Milliseconds after a mail with a code in which a browser or a network gets no second code for the same account. */
 export const LOGIN_CODE_SPACING = 60_000;
 
 /** How many guesses a code allows. `mailLimits` bounds the number of codes, so both together bound the guesses at an account. */

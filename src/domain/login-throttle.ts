@@ -29,7 +29,7 @@ export type ThrottledClient = {
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
  * - devices: all devices of the user, of which at most 50 have a live session (ADR 0005), and each of them
  */
-const LIMITS: Readonly<Record<ThrottledClient['kind'], readonly number[]>> = {
+const GROUP_LIMITS: Readonly<Record<ThrottledClient['kind'], readonly number[]>> = {
   network: [4 * CLIENT_LIMIT, 2 * CLIENT_LIMIT, CLIENT_LIMIT],
   device: [50 * CLIENT_LIMIT, CLIENT_LIMIT],
 };
@@ -39,13 +39,11 @@ export const throttledDevice = (device: string): ThrottledClient => ({ kind: 'de
 /** The key of a client. The keys of its groups are prefixes of it. */
 export const clientKey = ({ names }: ThrottledClient): string => names.map((name) => `${name} `).join('');
 
-type Failures = { readonly failures: number; readonly lastAt: number };
-
 /** The attempts on one account. Each counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
   /** The failures of each client, by its `clientKey`. About 250 entries at most, since no more attempts on an account are admitted in an hour. */
-  readonly clients: ReadonlyMap<string, Failures>;
+  readonly clients: ReadonlyMap<string, { readonly failures: number; readonly lastAt: number }>;
   /** When each bucket was last used, by the key of its failing client or group, or by `SHARED_BUCKET`. */
   readonly buckets: ReadonlyMap<string, number>;
 };
@@ -54,7 +52,7 @@ export type LoginThrottle = {
 const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
-export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): number => {
+export const waitingTime = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): number => {
   const { clients, buckets } = withoutOldFailures(throttle, now);
   const excess = [...clients.values()].reduce((sum, { failures }) => sum + failures, 0) - FREE_FAILURES;
   if (excess < 0) return 0;
@@ -63,7 +61,7 @@ export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient,
   if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
   const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(bucket, clients, client.kind, count);
   const sinceLastUse = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
-  // It is negative if the clock was set back.
+  // `sinceLastUse` is negative if the clock was set back.
   return sinceLastUse < 0 ? 0 : Math.max(0, wait - sinceLastUse);
 };
 
@@ -132,7 +130,7 @@ const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
 /** The name of the bucket that a client uses: the key of its widest failing group, or else `SHARED_BUCKET`. */
 const bucketOf = (key: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(key);
-  const limits = LIMITS[kind].slice(-groups.length);
+  const limits = GROUP_LIMITS[kind].slice(-groups.length);
   return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
 };
 

@@ -35,7 +35,7 @@ export type Message = {
   readonly attempts: number;
 };
 
-/** What a use case says about a message. `enqueue` adds the id, the time and the origin. */
+/** The part of a message that a use case states. `enqueue` adds the id, the time and the origin. */
 export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
   Partial<Pick<Message, 'email' | 'locale' | 'wasVerified' | 'createdAt'>>;
 
@@ -118,7 +118,7 @@ type MailLimit = { readonly key: string; readonly burst: number; readonly interv
 
 const MAILS_AT_ONCE = 5;
 
-/** The limit of all links to the unverified spellings of one mailbox. The limit of each network is lower, so one network alone cannot use it up. */
+/** The limit of codes to one address, and of links to the unverified spellings of one mailbox. The limit of each network is lower, so no network uses it up. */
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
 type LimitedMail = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };

@@ -1,4 +1,4 @@
-import { AppError } from './errors/app-error.ts';
+import { invalidField } from './errors/app-error.ts';
 import { utf8Length } from './text.ts';
 import { canonicalEmail, canonicalUsername } from './user.ts';
 
@@ -63,8 +63,6 @@ export type PasswordRules = {
   readonly productWords?: readonly string[];
 };
 
-type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
-
 /**
  * Refuses a new password that is easy to guess (ADR 0008). The caller has checked its length and its characters.
  * @param field the name of the password's field in the error's details.
@@ -72,11 +70,10 @@ type ProposedPassword = { readonly password: string; readonly username: string; 
  */
 export const assertPasswordAllowed = async (
   { isCommonPassword, isLeakedPassword, productWords = [] }: PasswordRules,
-  { password, username, email }: ProposedPassword,
+  { password, username, email }: Readonly<Record<'password' | 'username' | 'email', string>>,
   field: 'password' | 'newPassword',
 ): Promise<void> => {
-  const refusal = (code: 'too_common' | 'leaked', message: string) =>
-    new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code }] });
+  const refusal = (code: 'too_common' | 'leaked', message: string) => invalidField({ field, message, code });
   if (isCommonPassword !== null && (isCommonPassword(password) || isOwnName(password, { username, email })))
     throw refusal(
       'too_common',

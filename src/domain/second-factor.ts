@@ -36,16 +36,14 @@ export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** 160 bits, as RFC 4226 §4 recommends. */
 const SECRET_LENGTH = 32;
 
-/** A text with 5 random bits in each character. @param token random, in base64url, at least as long. */
+/** A text with 5 random bits in each character. @param token at least `length` random characters of base64url. */
 const randomText = (token: string, alphabet: string, length: number): string =>
   [...token.slice(0, length)].map((character) => alphabet[BASE64URL.indexOf(character) % alphabet.length]).join('');
 
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
-type TotpAccount = { readonly service: string; readonly account: string };
-
 /** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons are removed, since one would end the name of the service. */
-export const totpUri = (secret: string, { service, account }: TotpAccount) => {
+export const totpUri = (secret: string, { service, account }: Readonly<Record<'service' | 'account', string>>) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
   const parameters = `secret=${secret}&issuer=${issuer}`;
@@ -57,11 +55,11 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
 /** The lengths of recovery codes: 24 characters have 120 bits and need no slow hash (ASVS 6.5.2). Codes of versions before 1.1 have 16, and are still valid. */
-const [LENGTH, FORMER_LENGTH] = [24, 16];
+const [CODE_LENGTH, FORMER_LENGTH] = [24, 16];
 const GROUPS = /.{4}(?=.)/g;
 
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
-export const recoveryCodeFrom = (token: string): string => randomText(token, CROCKFORD, LENGTH).replace(GROUPS, '$&-');
+export const recoveryCodeFrom = (token: string) => randomText(token, CROCKFORD, CODE_LENGTH).replace(GROUPS, '$&-');
 
 const MISREAD_LETTERS: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
@@ -70,6 +68,7 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD_LETTERS[character] ?? character);
-  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
+  const isCode =
+    [CODE_LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
   return isCode ? code : null;
 };

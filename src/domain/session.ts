@@ -101,7 +101,7 @@ export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 export type RotationOutcome =
   | RotatedSession
-  /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
+  /** The rotation has changed nothing: another token is current, the session is not live, or its device is not proven. */
   | 'stale';
 
 export const partWithUser = (session: Session): PartWithUser => {

@@ -27,7 +27,7 @@ const asciiDigit = (character: string): string => {
 };
 
 /** Invisible characters that change what is seen: in Persian and Indic words, variants of characters, emoji and flags. */
-const JOINING = [
+const JOINING_CHARACTERS = [
   String.raw`(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}\p{N} ])`,
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\uFE0F?)\u200D(?=\p{ExtPict})`,
   String.raw`(?<=[\p{L}\p{M}\p{N}\p{P}\p{S}])[\u180B-\u180F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`,
@@ -35,9 +35,9 @@ const JOINING = [
 ].join('|');
 
 /** Controls, lone surrogates, line separators, annotations, and characters that are invisible or reorder text (Unicode TR36, TR39). */
-const HIDDEN = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}\p{DI}\uFFF9-\uFFFB]`;
+const HIDDEN_CHARACTERS = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}\p{DI}\uFFF9-\uFFFB]`;
 
-const JOINING_OR_HIDDEN = new RegExp(`(${JOINING})|${HIDDEN}`, 'gu');
+const JOINING_OR_HIDDEN = new RegExp(`(${JOINING_CHARACTERS})|${HIDDEN_CHARACTERS}`, 'gu');
 
 /** A text without characters that reorder it or hide something in it, for example for the name of a passkey. */
 export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
@@ -60,7 +60,7 @@ export const utf8Length = (text: string): number => {
   return bytes;
 };
 
-/** The language tag (BCP 47, RFC 5646) of the texts that are used if those of no other language fit. */
+/** The language (BCP 47, RFC 5646) whose texts are used if neither the reader's language nor the default language has them. */
 export const BASE_LOCALE = 'en';
 
 /** RFC 5646 §4.1: an undetermined language. The default language is used for it. */

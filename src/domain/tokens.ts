@@ -2,7 +2,7 @@ import { type Amr, type Assurance, type Authenticated, assuranceOf, assuredAt } 
 import type { Attributes } from './attributes.ts';
 import { deviceStatus, type Evidence } from './device.ts';
 import { isLive, type Session } from './session.ts';
-import { type PublicUser, publicUser, type User } from './user.ts';
+import { type PublicUser, publicUser, type User, type UserInTokens } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
 type RegisteredClaims = { readonly sub: string; readonly iat: number; readonly exp: number; readonly jti: string };
@@ -27,7 +27,7 @@ type AuthenticationClaims = {
   readonly acr: Assurance;
 };
 
-/** SPEC "Refresh token". It has nothing about the user but the id. */
+/** SPEC "Refresh token". Of the user, it has only the id. */
 export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' };
 
 const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 1000);
@@ -41,15 +41,13 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
   acr: assuranceOf(authenticated.amr),
 });
 
-export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
-
 /** Whether the user exists and is not disabled. Tokens are issued to no other user; a log-in requires more (`assertMayLogIn`). */
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 
 /** @param lifetime in milliseconds. @param authenticated `null`: the token has no claims about the authentication. */
 export const accessClaims = (input: {
-  user: ClaimedUser;
+  user: UserInTokens;
   tokenId: string;
   now: number;
   lifetime: number;
@@ -129,8 +127,8 @@ export const continuesBurst = (token: IssuedToken, now: number, policy: ReplayPo
   now - latestIssue(token) <= longestWindow(policy);
 
 /**
- * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session knows that time for the previous
- * token, and its limits for earlier ones. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
+ * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session has that time for the previous
+ * token, and its bounds for earlier tokens. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
  * key, the proof of the key decides instead of the time (ADR 0006).
  */
 export const tokenStatus = (
@@ -148,8 +146,8 @@ export const tokenStatus = (
 };
 
 /**
- * Whether the store has lost the rotation that issued a token. A revert raises the number of the session without a rotation. After it, a token with the
- * same number is lost, too, and so is one that was issued after the last rotation: both came from the current token.
+ * Whether the store has lost the rotation that issued a token: the number of the token is greater than that of the session. A revert raises the latter
+ * without a rotation. So after a revert, equal numbers, or a token that was issued after the last known rotation, show a lost rotation, too.
  */
 const isLost = (session: Session, token: IssuedToken): boolean =>
   token.rotation > session.rotation ||

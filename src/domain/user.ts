@@ -36,7 +36,7 @@ export const canonicalAccount = (account: string): string =>
 /** Only an email address contains `@`. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');
 
-/** Whether an account can have this name. The text may be none: people also type passwords into the field of the name. */
+/** Whether an account can have this name. The text may be something else: people also type passwords into the field of the name. */
 export const isAccountName = (account: string): boolean =>
   accountKind(account) === 'email'
     ? account.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(account)
@@ -68,7 +68,7 @@ export type User = {
   readonly removedIdentities: readonly string[] | null;
 };
 
-/** The fields of a user that a rotation reads. */
+/** The fields of a user that new tokens need. A rotation reads them. */
 export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIdentities'>;
 
 /** The fields that a use case may change. `emailVerifiedAt` never becomes `null` again, so an account has only one first proof of its address. */

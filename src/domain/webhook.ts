@@ -46,15 +46,15 @@ export type Delivery = {
 export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType): boolean =>
   disabledAt === null && (types === null || types.includes(type));
 
-/** Each webhook costs a row for each event, and sockets. */
+/** There is a limit, since each webhook costs a row for each event, and sockets. */
 export const MAX_WEBHOOKS = 20;
-/** The most deliveries of one webhook, with those that were given up. A webhook with so many is disabled if it accepts none, and with twice as many at once. */
+/** The most deliveries of a webhook, with those that were given up. With this many, it is disabled if it accepts none; with twice as many, in any case. */
 export const MAX_DELIVERIES = 100_000;
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 /** Milliseconds since the event in which deliveries are kept for a replay. */
-export const DELIVERIES_KEPT = 7 * 24 * HOUR;
+export const DELIVERY_LIFETIME = 7 * 24 * HOUR;
 /** Milliseconds after a rotation in which requests are signed with the former key as well. */
 export const FORMER_KEY_LIFETIME = 24 * HOUR;
 

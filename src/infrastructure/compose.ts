@@ -101,7 +101,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     mailLocales,
     beforeRegister: hooks.beforeRegister,
     claims: hooks.claims,
-    verifyElsewhere: hooks.verifyElsewhere,
+    verifyFormerPassword: hooks.verifyFormerPassword,
     providers: overrides.providers ?? (await openProviders(config)),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;

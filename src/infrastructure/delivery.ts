@@ -14,7 +14,7 @@ import type { Report, Reports } from '../application/report.ts';
 import { waitingMessages } from '../application/storage/outbox.ts';
 import type { Storage } from '../application/storage/records.ts';
 import { waitingDeliveries } from '../application/storage/webhooks.ts';
-import { AT_ONCE, deliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
+import { deliverWebhooks, REQUESTS_AT_ONCE } from '../application/webhooks/deliver-webhooks.ts';
 import { MAX_WEBHOOKS } from '../domain/webhook.ts';
 import type { Config } from './config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from './delivery-loop.ts';
@@ -47,10 +47,10 @@ export const webhookDelivery = (
   const stop = new AbortController();
   const senderFor = warnOfOtherKeys(replacement ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
-  const { begin } = deliverWebhooks(deps);
+  const begin = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
   const loop = {
-    ...{ send: begin, concurrency: MAX_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
+    ...{ send: begin, concurrency: MAX_WEBHOOKS * REQUESTS_AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
     ...{ abortAttempts: () => stop.abort(), clock, logger, onIdle: isWatched ? update : undefined },
   };
   return { deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times), waiting };

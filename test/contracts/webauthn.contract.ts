@@ -117,7 +117,7 @@ export const describeWebAuthn = (
 
     it('rejects an answer without the presence of a user', () => expectRejected({ isUserPresent: false }));
 
-    it('accepts a new passkey without the presence of a user if the browser has made it without a question', async () => {
+    it('accepts a new passkey without the presence of a user if the browser has made it without asking', async () => {
       const key = newKey();
       const silent = key.create(OPTIONS, { isUserPresent: false, isUserVerified: false });
       expect(await make(RP).verifyNew(silent, CHALLENGE, 'conditional')).toMatchObject({ credentialId: key.id });
@@ -146,7 +146,7 @@ export const describeWebAuthn = (
       }
     });
 
-    it('rejects a use with the handle of another user, and takes an empty one for none', async () => {
+    it('rejects a use with the handle of another user, and accepts an empty handle', async () => {
       const key = newKey();
       const { userHandle: _, ...response } = key.get(OPTIONS).response;
       for (const none of [{}, { userHandle: null }, { userHandle: '' }])
@@ -160,7 +160,7 @@ export const describeWebAuthn = (
       expect(await verifyNew({ ...newKey().create(OPTIONS), id: newKey().id })).toBeNull();
     });
 
-    it('ignores the statement of an attestation, which nobody asked for', async () => {
+    it('ignores the statement of an attestation, since the options ask for none', async () => {
       const statement = new Map([['x5c', [Uint8Array.from(Buffer.from('certificate'))]]]);
       for (const format of ['none', 'packed', 'unknown']) {
         const key = newKey();

@@ -6,7 +6,7 @@ import {
   type LoginThrottle,
   type ThrottledClient,
   throttledDevice,
-  waitFor,
+  waitingTime,
   withAttempt,
   withoutAttempt,
   withoutFailures,
@@ -36,7 +36,7 @@ const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
 const account = () => {
   let throttle: LoginThrottle | null = null;
   let now = 0;
-  const wait = (client: ThrottledClient) => waitFor(throttle, client, now);
+  const wait = (client: ThrottledClient) => waitingTime(throttle, client, now);
   /** @returns whether the attempt was admitted. */
   const attempt = (client: ThrottledClient): boolean => {
     if (wait(client) > 0) return false;
@@ -253,11 +253,11 @@ describe('a throttle', () => {
     for (let failure = 0; failure < 53; failure += 1) {
       const now = failure * MINUTE;
       const before = state();
-      const waits = others.map((each) => waitFor(before, each, now));
+      const waits = others.map((each) => waitingTime(before, each, now));
       expect(attempt(client)).toBe(true);
       const after = withoutAttempt(state(), client);
       expect(after.clients.size).toBe(failure === 0 ? 0 : 1);
-      expect(others.map((each) => waitFor(after, each, now))).toEqual(waits);
+      expect(others.map((each) => waitingTime(after, each, now))).toEqual(waits);
       expect(withAttempt(after, client, now)).toEqual(state());
       pass(MINUTE);
     }

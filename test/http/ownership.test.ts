@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { storeArrival } from '../../src/application/accounts/import-user.ts';
+import { storeImportedUser } from '../../src/application/accounts/import-user.ts';
 import { BASE32 } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
 import { anId } from '../support/builders.ts';
@@ -53,7 +53,7 @@ describe('an imported user whose address nobody has proven', () => {
       ...{ passwordHash: await ports.hasher.hash(password), attributes: {}, identities: [], appSecrets: [BASE32] },
     };
     const deps = { ...ports, factorSecrets: ports.secrets.factors };
-    return { ...(await ports.transactions.run((stores) => storeArrival(deps, stores, arrival))), password };
+    return { ...(await ports.transactions.run((stores) => storeImportedUser(deps, stores, arrival))), password };
   };
 
   it('keeps the app when the address is proven by a reset', async () => {

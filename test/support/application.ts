@@ -10,7 +10,7 @@ import { login } from '../../src/application/login/login.ts';
 import type { LoginResult } from '../../src/application/login/pending-login.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
 import type { Service } from '../../src/application/service.ts';
-import { authenticate, getCurrentUser } from '../../src/application/sessions/current-user.ts';
+import { getCurrentUser } from '../../src/application/sessions/current-user.ts';
 import { logout } from '../../src/application/sessions/end-sessions.ts';
 import {
   endAllSessions,
@@ -76,7 +76,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     login: opening(login(deps)),
     refresh: refresh(deps),
     logout: logout(deps),
-    authenticate: authenticate(deps),
+    authenticate: (accessToken: string) => deps.tokens.verifyAccess(accessToken, deps.clock.now()),
     getCurrentUser: getCurrentUser(deps),
     listSessions: listSessions(deps),
     endOwnSession: endOwnSession(deps),

@@ -1,6 +1,6 @@
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
 import type { Proofs } from '../../src/application/ports/proofs.ts';
-import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
+import type { AccessToken, RefreshToken, TokenSigner, Verification } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
 
 /** A token signer without cryptography. It accepts exactly the tokens that it has issued. */
@@ -13,7 +13,7 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
     issued.set(text, structuredClone(token));
     return text;
   };
-  const recognise = <T>(token: T | undefined, exp: number | undefined, now: number): Verified<T> => {
+  const recognise = <T>(token: T | undefined, exp: number | undefined, now: number): Verification<T> => {
     if (token === undefined || exp === undefined) return { ok: false, reason: 'malformed' };
     return now < exp * 1000 ? { ok: true, token: structuredClone(token) } : { ok: false, reason: 'expired' };
   };

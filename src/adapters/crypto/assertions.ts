@@ -2,7 +2,7 @@ import { hash, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import * as v from 'valibot';
-import type { AdmitOperator, OperatorRefused, VerifyAssertion } from '../../application/ports/proofs.ts';
+import type { AdmitOperator, OperatorRefusal, VerifyAssertion } from '../../application/ports/proofs.ts';
 import { useOnce } from '../../application/storage/credentials.ts';
 import type { Records } from '../../application/storage/records.ts';
 import type { Operator } from '../../domain/operator.ts';
@@ -95,7 +95,7 @@ export const operatorAdmission = async (
   };
 };
 
-const refusal = (problem: string): OperatorRefused => ({ ok: false, problem });
+const refusal = (problem: string): OperatorRefusal => ({ ok: false, problem });
 
 /** The members of an error of jose that quote no part of the assertion. */
 type JoseError = { readonly code: string; readonly claim?: string };

@@ -6,7 +6,7 @@ import type {
   RefreshToken,
   TokenProblem,
   TokenSigner,
-  Verified,
+  Verification,
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/fields.ts';
 import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
@@ -122,7 +122,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
       return `${text}.${signature.toString('base64url')}`;
     },
 
-    verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
+    verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verification<T> => {
       const problem = jwsProblem(token, MAX_TOKEN_LENGTH);
       if (problem !== null) return rejection(problem);
       const [header = '', claims = ''] = token.split('.');

@@ -8,7 +8,7 @@ import type {
   Hooks,
   ObserveHook,
   RegistrationAnswer,
-  VerifyElsewhere,
+  VerifyFormerPassword,
 } from '../../application/ports/hooks.ts';
 import { assertFit, readAttributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
@@ -119,7 +119,7 @@ export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: Obser
 
 const Verification = v.strictObject({ valid: v.boolean() });
 
-type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
+type Presented = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
 /** Asks the former system whether a password is right. @param until epoch milliseconds from which on no password is right, without asking */
 export const limitedVerifyPassword = (
@@ -127,7 +127,7 @@ export const limitedVerifyPassword = (
   until: number | null,
   observe: ObserveHook,
   clock: Clock,
-): VerifyElsewhere => {
+): VerifyFormerPassword => {
   const read = (given: unknown) => parseAnswer(Verification, given).valid;
   const isRefusal = (isValid: boolean) => !isValid;
   const call = limitedHook({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { SignInStart } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AdmitOperator } from '../../application/ports/proofs.ts';
-import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
+import type { AccessToken, Verification } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { PresentedProof } from '../../application/sessions/prove-device.ts';
 import type { StepUp } from '../../domain/assurance.ts';
@@ -28,7 +28,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** @param presented the DPoP proof of the request (RFC 9449); `null`: it has none */
-  readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
+  readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verification<AccessToken>>;
   /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and nobody is logged in. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError AUTH_STEP_UP_REQUIRED if the session of the token lacks the authentication that the route requires */

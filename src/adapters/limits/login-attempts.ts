@@ -7,7 +7,7 @@ import {
   isObsolete,
   type LoginThrottle,
   type ThrottledClient,
-  waitFor,
+  waitingTime,
   withAttempt,
   withoutAttempt,
   withoutFailures,
@@ -62,7 +62,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
       const client = hashedClient(attempt.client);
       let wait = 0;
       const change: Change = (throttle, now) => {
-        wait = waitFor(throttle, client, now);
+        wait = waitingTime(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
       // The clock of this machine is good enough for a guess: if failures are stored, `replace` returns them with the time of the store.

@@ -22,14 +22,14 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
     name,
     title,
     callback: { url: redirectUri, isPosted: formPost },
-    begin: ({ state, nonce, verifier }, isAgain) =>
+    begin: ({ state, nonce, verifier }, mustReauthenticate) =>
       ask(async () => {
         const url = client.buildAuthorizationUrl(await configuration(), {
           ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, code_challenge_method: 'S256' },
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
           // With `max_age`, the ID token has `auth_time` (OpenID Connect Core §3.1.2.1), unless the provider ignores it.
-          ...(hasIdToken && isAgain && { max_age: `${RECENT_AUTHENTICATION.recent / 1000}` }),
+          ...(hasIdToken && mustReauthenticate && { max_age: `${RECENT_AUTHENTICATION.recent / 1000}` }),
           ...(formPost && { response_mode: 'form_post' }),
         });
         return url.href;

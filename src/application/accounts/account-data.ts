@@ -13,8 +13,8 @@ import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
 
 /**
- * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. It names each field, so that a new
- * field is private by default.
+ * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. The function names each field, so that
+ * a new field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, rows, codes, messages] = await Promise.all([
@@ -97,7 +97,6 @@ export const exportAccount =
     return exportFor(deps, user);
   };
 
-/** An export that an operator hands over to the user. */
 export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
   exportFor(deps, await existingUser(deps, userId));
 
@@ -137,20 +136,20 @@ const pageOfEvents = async ({ records }: Stores, { userId, before, limit }: Even
   return { events: items, next };
 };
 
-type OperatorsQuery = {
+type EventsFilter = {
   readonly before: string | null;
   readonly limit: number;
   readonly kind?: EventKind | undefined;
   readonly actor?: string | undefined;
 };
 
-/** The most events that are read for a page of one kind. */
-const MAX_READ = 10_000;
+/** The most events that are read for a page that shows one kind of events. */
+const MAX_EVENTS_READ = 10_000;
 
 /** A page of the events of all users, the latest first. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
-  async ({ before, limit, kind, actor }: OperatorsQuery) => {
+  async ({ before, limit, kind, actor }: EventsFilter) => {
     const { items, next } = await filteredPage(
       {
         read: (after, most) => {
@@ -159,7 +158,7 @@ export const listAllEvents =
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
-        maxRows: kind === undefined ? undefined : MAX_READ,
+        maxRows: kind === undefined ? undefined : MAX_EVENTS_READ,
       },
       { after: before, limit },
     );

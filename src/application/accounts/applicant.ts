@@ -19,7 +19,7 @@ const invalidInvitation = (): AppError =>
     message: 'The invitation is not valid for this email: it is for another one, was used or revoked, or has expired.',
   });
 
-/** The invitation that a registration presents. It looks up nothing about the address, so that the answer does not show whether it has an account. */
+/** The invitation that a registration presents. The address is not looked up, so that the answer does not show whether the address has an account. */
 export const presentedInvitation = async (
   { registration, records, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
@@ -72,7 +72,7 @@ export const revokeInvitation = (deps: Core) => (email: string, origin: Origin) 
   });
 
 export type RegisterInput = ClientContext & {
-  /** Default: one that is derived from the email. */
+  /** Default: the service derives a username from the email. */
   readonly username?: string | undefined;
   readonly email: string;
   /** Without a password, the user logs in in other ways, and may set one by a link in a mail. */
@@ -119,7 +119,6 @@ export const applicantOf = async (deps: Service, input: RegisterInput, invitatio
   return { user, usernames } satisfies Applicant;
 };
 
-/** The attributes that the invitation and the hook give to the user. */
 const attributesOf = async (
   { beforeRegister, adminUsers }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
@@ -133,7 +132,7 @@ const attributesOf = async (
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
-  // The address is not proven yet, so a hook makes nobody an operator.
+  // The address is not proven yet, so the hook may not make an operator of its user.
   if (scopesOf(adminUsers, attributes).length > scopesOf(adminUsers, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
@@ -149,13 +148,13 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** Refuses a reserved address. The caller has stored it in the same transaction, so that a user who gives it up at the same time has reserved it by now. */
+/** Refuses a reserved address. The caller has stored it before, in the same transaction: so another user who gives the address up has reserved it by now. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
 /** Stores an applicant under the first free username. Each try has its own transaction, which a taken name ends. */
-export const underFreeUsername = async <Result>(
+export const storeUnderFreeUsername = async <Result>(
   users: Pick<UserRepository, 'findByUsername'>,
   { user, usernames: [username, next, ...others] }: Applicant,
   store: (user: User) => Promise<Result>,
@@ -165,7 +164,7 @@ export const underFreeUsername = async <Result>(
   } catch (error) {
     const isOfUsername = async () => isTakenError(error) && (await users.findByUsername(username)) !== null;
     if (next === undefined || !(await isOfUsername())) throw error;
-    return underFreeUsername(users, { user, usernames: [next, ...others] }, store);
+    return storeUnderFreeUsername(users, { user, usernames: [next, ...others] }, store);
   }
 };
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, invalidField } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { assertDomainAllowed } from '../../domain/registration.ts';
@@ -16,19 +16,17 @@ import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endUnproven, endWays } from './ways.ts';
 
-type EmailChange = Confirmation & { readonly email: string };
-
-/** How many links to new addresses a user may request in a period. Further requests get the same response without a mail. */
-const REQUESTS_PER_PERIOD = 5;
-const PERIOD = 3_600_000;
+/** How many links to new addresses a user may request within an hour. Further requests get the same response without a mail. */
+const REQUESTS_PER_HOUR = 5;
+const HOUR = 3_600_000;
 
 /**
- * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. It does
- * not look up whether the new address has an account.
+ * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. Whether the
+ * new address has an account is not looked up.
  */
 export const requestEmailChange =
   (deps: Service) =>
-  async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
+  async (input: Confirmation & { readonly email: string }, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
     assertDomainAllowed(deps.registration, input.email);
     const { user, lock } = await confirmedOwner(deps, input);
@@ -39,16 +37,16 @@ export const requestEmailChange =
     await deps.transactions.run(async (stores) => {
       // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
-      const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
-      if (requests >= REQUESTS_PER_PERIOD) return;
+      const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - HOUR);
+      if (requests >= REQUESTS_PER_HOUR) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
     });
   };
 
 /**
- * Shows whose address a link changes, without using it up.
- * @returns `undoUntil`: how long a former address could take the account back after the change; `null` if none could
+ * Shows whose address a link changes, and does not use the link up.
+ * @returns `undoUntil`: until when a former address could take the account back after the change; `null`: no address could
  */
 export const previewEmailChange = (deps: Service) => async (token: string) => {
   const { userId, email } = await findLink(deps, deps, token, 'email-change');
@@ -100,17 +98,13 @@ export const confirmEmailChange =
   };
 
 const NO_USER = 'the user does not exist, or is disabled';
-const PASSWORD_REQUIRED = {
-  field: 'password',
-  message: 'is required without a session of the account',
-  code: 'required',
-} as const;
 
 /** @returns the id of the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
 const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
-  if (password === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
+  const message = 'is required without a session of the account';
+  if (password === undefined) throw invalidField({ field: 'password', message, code: 'required' });
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
   const candidates = loginAttempts(user.username, user, { networks });
@@ -123,12 +117,12 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,
-  { before, user, origin, keepsFormer = true }: CompletedChange,
+  { before, user, origin, isUndoable = true }: CompletedChange,
 ): Promise<void> => {
   const { id: userId, email } = user;
   await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
-  if (!keepsFormer) return;
+  if (!isUndoable) return;
   await reserveFormerAddress(deps, stores, before);
   if (!notifiesFormerAddress(deps)) return;
   const wasVerified = before.emailVerifiedAt !== null;
@@ -139,7 +133,7 @@ type CompletedChange = {
   readonly before: User;
   readonly user: User;
   readonly origin: Origin;
-  readonly keepsFormer?: boolean;
+  readonly isUndoable?: boolean;
 };
 
 /**

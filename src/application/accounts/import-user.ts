@@ -9,8 +9,7 @@ import { isReserved } from './applicant.ts';
 
 export type ImportDeps = Core & { readonly secrets: RandomSecrets; readonly factorSecrets: FactorSecrets | null };
 
-/** A user of another system who is to be imported. */
-export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
+export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
   /** `null` if the other system has no username that is allowed here. */
   readonly username: string | null;
   readonly isEmailVerified: boolean;
@@ -21,8 +20,6 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
   /** The secrets of authenticator apps, in Base32. */
   readonly appSecrets: readonly string[];
 };
-
-type ImportProblem = { readonly problem: string };
 
 /** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
@@ -38,29 +35,29 @@ export type UserLookup = Pick<Stores, 'records'> & {
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
-  arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
-): Promise<'present' | ImportProblem | null> => {
-  const present = await stores.users.findById(arrival.id);
+  importedUser: Pick<ImportedUser, 'id' | 'email' | 'identities'>,
+): Promise<'present' | { readonly problem: string } | null> => {
+  const present = await stores.users.findById(importedUser.id);
   if (present !== null)
-    return present.email === arrival.email ? 'present' : { problem: 'id: has an account with another address' };
-  if ((await stores.users.findByEmail(arrival.email)) !== null) return { problem: 'email: has an account' };
-  if (await isReserved(deps, stores, arrival)) return { problem: 'email: is reserved for its former user' };
+    return present.email === importedUser.email ? 'present' : { problem: 'id: has an account with another address' };
+  if ((await stores.users.findByEmail(importedUser.email)) !== null) return { problem: 'email: has an account' };
+  if (await isReserved(deps, stores, importedUser)) return { problem: 'email: is reserved for its former user' };
   const { records, identityOf = (identity) => findIdentity(records, identity) } = stores;
-  for (const [at, identity] of arrival.identities.entries())
+  for (const [at, identity] of importedUser.identities.entries())
     if ((await identityOf(identity)) !== null) return { problem: `identities.${at}: is linked to another account` };
   return null;
 };
 
 /**
- * Stores a user in a transaction, without an event or a mail, which all users would get on one day. A taken username is replaced by another one.
+ * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
  */
-export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
-  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = arrival;
+export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input: ImportedUser): Promise<User> => {
+  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = input;
   const now = deps.clock.now();
   const apps = appSecrets.map((secret) => ({ id: deps.ids.next(), secret }));
   const user: User = {
-    ...newUser({ ...fields, username: await freeUsername(deps, stores, arrival), now }),
+    ...newUser({ ...fields, username: await freeUsername(deps, stores, input), now }),
     createdAt: createdAt ?? now,
     emailVerifiedAt: isEmailVerified ? now : null,
     disabledAt: isDisabled ? now : null,
@@ -87,7 +84,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,
-  { username, email }: Pick<Arrival, 'username' | 'email'>,
+  { username, email }: Pick<ImportedUser, 'username' | 'email'>,
 ): Promise<string> => {
   for (const name of [...(username === null ? [] : [username]), ...derivedUsernames(email, secrets.random())])
     if ((await users.findByUsername(name)) === null) return name;

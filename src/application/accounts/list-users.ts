@@ -1,12 +1,12 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { invalidField } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
-import { allEvents, isPlace, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, isEventPlace, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { readUsers } from '../storage/rows.ts';
 
-const STATES: Readonly<Record<string, (user: User) => boolean>> = {
+const USER_STATES: Readonly<Record<string, (user: User) => boolean>> = {
   disabled: ({ disabledAt }) => disabledAt !== null,
   unverified: ({ emailVerifiedAt }) => emailVerifiedAt === null,
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
@@ -16,7 +16,7 @@ const PROVIDER_PREFIX = 'provider:';
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(
-  `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
+  `^(?:${[...Object.keys(USER_STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
 /** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
@@ -41,14 +41,13 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
     {
       read: (after, limit) => readUsers(deps, { contains, newestFirst, after, limit }),
       placeOf: ({ id }) => id,
-      itemOf: (user) => (only === null || STATES[only]?.(user) ? user : null),
+      itemOf: (user) => (only === null || USER_STATES[only]?.(user) ? user : null),
       maxRows: only === null ? undefined : MAX_ROWS,
     },
     query,
   );
 };
 
-/** The user with this id, if the username or the email contains the text. */
 const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contains: string | null) => {
   const user = await users.findById(id);
   const text = contains?.toLowerCase() ?? '';
@@ -78,8 +77,8 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
 /** The users in the order of their last log-ins, the latest first. A user who has logged in several times may be on several pages. */
 const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const seen = new Set<string>();
-  if (query.after !== null && !isPlace(query.after))
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [CURSOR_OF_ANOTHER_LIST] });
+  if (query.after !== null && !isEventPlace(query.after))
+    throw invalidField({ field: 'cursor', message: 'must be `next` of the page before', code: 'invalid_format' });
   return filteredPage(
     {
       read: (after, limit) => allEvents(deps.records, { before: placeIn(after), limit }),
@@ -91,11 +90,5 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
     query,
   );
 };
-
-const CURSOR_OF_ANOTHER_LIST = {
-  field: 'cursor',
-  message: 'must be `next` of the page before',
-  code: 'invalid_format',
-} as const;
 
 const isFirstTime = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;

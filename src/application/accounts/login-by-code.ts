@@ -7,7 +7,7 @@ import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { invalidCode, useCodes } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { proveAddress } from './ways.ts';
 
@@ -25,15 +25,11 @@ export const requestLoginCode =
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const before = unsealCodes(deps, asked, 'login-code');
     const isOnItsWay = (code: BrowserCode) => code.account === account && now - code.askedAt < LOGIN_CODE_SPACING;
-    if (before?.codes.some(isOnItsWay)) return sealCodes(deps, before, 'login-code');
+    if (before?.some(isOnItsWay)) return sealCodes(deps, before, 'login-code');
     return askForCode(deps, { kind: 'login-code', account, origin, before });
   };
 
-type CodeLogin = ClientContext & {
-  readonly code: string;
-  /** The encrypted codes that the browser presents. */
-  readonly asked: readonly string[];
-};
+type CodeLogin = ClientContext & Required<Pick<CodeRequest, 'asked'>> & { readonly code: string };
 
 /**
  * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. An account that does not
@@ -51,7 +47,7 @@ export const logInWithCode =
     const now = deps.clock.now();
     const user = { ...owner, emailVerifiedAt: owner.emailVerifiedAt ?? now };
     const devices = owner.emailVerifiedAt === null ? [] : rememberedDevices;
-    const rememberedDeviceId = await rememberedDevice(deps, user, devices);
+    const rememberedDeviceId = await findRememberedDevice(deps, user, devices);
     const authentications = [{ method: 'mail-code', at: now }] as const;
     const login = { user, authentications, cancellation };
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {

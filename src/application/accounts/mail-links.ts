@@ -152,6 +152,6 @@ const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }:
   return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
 };
 
-/** Removes the links that undo less than the used link. Earlier links of the same address stay. A link of the present address removes none of a former one. */
+/** Removes later links of the same address, and all links of other addresses if the used link has restored a former address. */
 const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

@@ -185,10 +185,10 @@ export const setEmail =
       const isFirst = before.emailVerifiedAt === null;
       if (isOther || isFirst) await stores.users.update(userId, { email, emailVerifiedAt: now, now });
       const user = { ...before, email };
-      const keepsFormer = !isFirst && !isReturned;
-      if (isOther) await completeEmailChange(deps, stores, { before, user, origin, keepsFormer });
+      const isUndoable = !isFirst && !isReturned;
+      if (isOther) await completeEmailChange(deps, stores, { before, user, origin, isUndoable });
       else if (isFirst) await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-      if (!keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
+      if (!isUndoable) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
       const locales = user.locale === null ? [] : [user.locale];
       if (isFirst) await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
       if (!isReturned) return isOther || isFirst;

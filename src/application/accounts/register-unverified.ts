@@ -10,7 +10,7 @@ import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertNotReserved, checkRegistration, isReserved, type RegisterInput } from './applicant.ts';
 import { completeEmailChange } from './change-email.ts';
 
-/** Milliseconds: several times as long as a registration takes in the database. */
+/** The response comes after a multiple of this many milliseconds. They are several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {
@@ -55,14 +55,14 @@ const hasOnlyPassword = async ({ clock }: Service, stores: Stores, user: User | 
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 const storeWithRetry = (deps: Service, registration: Registration): Promise<void> =>
-  store(deps, registration).catch((error: unknown) => {
+  storeUnverified(deps, registration).catch((error: unknown) => {
     if (error instanceof ConcurrentRegistration) return storeWithRetry(deps, registration);
     throw error;
   });
 
 class ConcurrentRegistration extends Error {}
 
-const store = (deps: Service, { user, mistyped, origin }: Registration): Promise<void> =>
+const storeUnverified = (deps: Service, { user, mistyped, origin }: Registration): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const holder = await stores.users.findByUsername(user.username);
     const isMistyped = holder !== null && holder.id === mistyped?.id;
@@ -100,7 +100,7 @@ const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, 
 
 /** Withdraws the links to the mistyped address, and frees it at once, since nobody has proven it. */
 const forgetMistypedAddress = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
-  await completeEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
+  await completeEmailChange(deps, stores, { before, user: { ...before, email }, origin, isUndoable: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
 

@@ -18,7 +18,7 @@ import {
   checkRegistration,
   isTakenError,
   type RegisterInput,
-  underFreeUsername,
+  storeUnderFreeUsername,
   useInvitation,
 } from './applicant.ts';
 import { removeAccount } from './profile.ts';
@@ -36,7 +36,7 @@ export const register =
     cancellation.throwIfAborted();
     const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
-    return underFreeUsername(deps.users, applicant, async (user) => {
+    return storeUnderFreeUsername(deps.users, applicant, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, origin, keys, authentications });
       let rememberedDevice: string | null = null;
@@ -59,7 +59,7 @@ export const registerPending =
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await checkRegistration(deps, input);
     const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
-    await underFreeUsername(deps.users, applicant, (user) =>
+    await storeUnderFreeUsername(deps.users, applicant, (user) =>
       storeRegistration(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
@@ -138,17 +138,16 @@ const storeRegistration = async (
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (holder === null && !hasStoredNothing(error)) await undoIfPossible(deps, user, invitation, origin);
+    if (holder === null && !hasStoredNothing(error)) await undoRegistration(deps, user, invitation, origin);
     throw error;
   }
 };
 
-/** Whether an error shows that the registration has stored nothing. */
 const hasStoredNothing = (error: unknown): boolean =>
   isTakenError(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */
-const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
+const undoRegistration = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {
     await transactions.run((stores) => removeAccount(deps, stores, id, origin));

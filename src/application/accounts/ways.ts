@@ -21,7 +21,7 @@ type StoredWay = { readonly id: string; readonly createdAt?: number };
 type EndWaysOptions = Omit<EndOptions, 'reason'> & {
   /** Whether the acting user has presented the password. Default: they have not. */
   readonly isPasswordShown?: boolean;
-  /** The hash of the new password. Default: the user gets none. */
+  /** The hash of the new password. Default: the user gets no password. */
   readonly passwordHash?: string;
   /** The id of the session of the request, which some acts keep. */
   readonly exceptId?: string;
@@ -84,7 +84,7 @@ const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: 
   return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
 };
 
-type Prover = {
+type AddressProof = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
@@ -98,7 +98,12 @@ type Prover = {
  * account is removed, unless the proof comes from a session of the account: its user has both the account and the mailbox.
  * @returns the user as stored now.
  */
-export const proveAddress = async (deps: Service, stores: Stores, user: User, { verified = [], ...proof }: Prover) => {
+export const proveAddress = async (
+  deps: Service,
+  stores: Stores,
+  user: User,
+  { verified = [], ...proof }: AddressProof,
+) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
@@ -124,7 +129,7 @@ export const endUnproven = async (
   deps: Core,
   stores: Stores,
   user: User,
-  { origin, locales, isPasswordShown = false }: Omit<Prover, 'verified'>,
+  { origin, locales, isPasswordShown = false }: Omit<AddressProof, 'verified'>,
 ): Promise<void> => {
   const { id: userId, importedFactors } = user;
   const keeps = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;

@@ -39,7 +39,7 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** The user, whom this transaction has locked. It has also used up the first code of the apps. */
+  /** The transaction has locked this user, and used up the first codes of the apps. */
   readonly user: User;
   readonly appIds: readonly string[];
   readonly sessionId: string;

@@ -29,9 +29,9 @@ type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 export const showPendingLogin = (deps: Service) => async (pendingLogins: readonly string[]) => {
   const asked = unsealCodes(deps, pendingLogins, 'new-device-code');
   const methods: SecondFactorMethod[] = [];
-  if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt)) {
+  if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked[0].askedAt)) {
     methods.push('mail-code');
-    return { methods, enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
+    return { methods, enrol: false, expiresAt: expiryOf(asked[0]), challenge: null };
   }
   const { pending, user } = await openPendingLogin(deps, pendingLogins);
   const [factors, codes, passkeys] = await Promise.all([
@@ -47,7 +47,7 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
   return { methods, enrol, expiresAt: pending.expiresAt, challenge };
 };
 
-/** Whether the user of a pending log-in adds a factor instead of presenting one: only a user who has none does. */
+/** Whether the user of a pending log-in adds a factor instead of presenting one: the user needs a factor, and has none. */
 const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 

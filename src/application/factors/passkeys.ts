@@ -29,7 +29,7 @@ type ChallengeContent = Pick<SignedValue, 'userId' | 'sessionId'> & {
   readonly value?: string;
 };
 
-/** Makes a challenge for the options of a browser. It is stored nowhere until it is used. */
+/** Makes a challenge for the options of a browser. The challenge is stored only when it is used. */
 const newChallenge = ({ secrets, clock, ids }: Service, { value = '', ...content }: ChallengeContent) => {
   const expiresAt = clock.now() + CHALLENGE_LIFETIME;
   return { challenge: secrets.sign({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
@@ -57,7 +57,7 @@ const useChallenge = async ({ records }: Stores, { value, expiresAt }: Pick<Chal
   if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
-/** A passkey that a user has presented. Whoever gets it has to call `usePasskey`, which uses the challenge up. */
+/** A passkey that a user has presented. The caller of `verifyPasskey` has to call `usePasskey`, which uses the challenge up. */
 type VerifiedPasskey = {
   readonly passkey: Passkey;
   readonly use: VerifiedUse;
@@ -96,7 +96,7 @@ export const usePasskey = async (
   await recordChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
 };
 
-/** A challenge for a passkey of any user. Nothing is stored, so a page may ask for one whenever it is opened. */
+/** A challenge for a passkey of any user. It is not stored, so a page may ask for a challenge whenever it is opened. */
 export const passkeyChallenge = (deps: Service) => () =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
 
@@ -118,14 +118,7 @@ export const logInWithPasskey =
     });
   };
 
-export type PasskeyRegistration = {
-  readonly challenge: string;
-  readonly userHandle: string;
-  readonly username: string;
-  /** The passkeys that the user has, so that their authenticators make no second one. */
-  readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
-};
-
+/** @returns `existing`: the passkeys that the user has, so that their authenticators make no second one. */
 export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller) => {
   const { id: userId, username } = await liveUser(deps, caller);
   const existing = await passkeysOf(deps.records, userId);
@@ -134,6 +127,7 @@ export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller
   const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
   return { challenge, userHandle, username, existing };
 };
+export type PasskeyRegistration = Awaited<ReturnType<ReturnType<typeof beginPasskeyRegistration>>>;
 
 type NewPasskey = {
   readonly credential: NewCredential;

@@ -13,7 +13,7 @@ import {
   lockedLiveUser,
   requireStepUp,
 } from '../sessions/current-user.ts';
-import { type ClientContext, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { type ClientContext, type PresentedDevice, provenDevice } from '../sessions/prove-device.ts';
 import { renewAfterStepUp } from '../sessions/refresh.ts';
 import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
@@ -27,7 +27,7 @@ export const assertSteppedUp =
 type StepUpInput = CallerWithToken &
   Pick<ClientContext, 'refreshTokens' | 'origin'> & {
     readonly factor: { readonly password: string } | PresentedFactor;
-    readonly presented: Presented;
+    readonly presented: PresentedDevice;
     /** Aborted when the client hangs up. */
     readonly client?: Cancellation;
   };

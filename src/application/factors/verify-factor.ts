@@ -17,27 +17,27 @@ export type PresentedFactor =
   | { readonly recoveryCode: string }
   | { readonly credential: UsedCredential };
 
-type Presentation = { readonly user: User; readonly attempts: readonly Attempt[]; readonly origin: Origin };
+type FactorContext = { readonly user: User; readonly attempts: readonly Attempt[]; readonly origin: Origin };
 
 /**
  * Verifies a factor of a user. `use` of the result uses the factor up, in a transaction that has locked the user. Only codes of apps can be guessed, so
  * only they are limited: a user who has to wait can still present another factor.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
-export const verifyFactor = async (deps: Service, presented: PresentedFactor, presentation: Presentation) => {
-  if ('code' in presented) return verifyCode(deps, presented.code, presentation);
-  if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, presentation);
+export const verifyFactor = async (deps: Service, presented: PresentedFactor, context: FactorContext) => {
+  if ('code' in presented) return verifyCode(deps, presented.code, context);
+  if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, context);
   const verified = await verifyPasskey(deps, presented.credential);
-  if (verified.passkey.userId !== presentation.user.id) throw invalidPasskey('the passkey of another user');
-  return { method: verified.method, use: (stores: Stores) => usePasskey(deps, stores, verified, presentation) };
+  if (verified.passkey.userId !== context.user.id) throw invalidPasskey('the passkey of another user');
+  return { method: verified.method, use: (stores: Stores) => usePasskey(deps, stores, verified, context) };
 };
 
-export const verifyFirstCode = async (deps: Service, presented: PresentedFactor, presentation: Presentation) => {
+export const verifyFirstCode = async (deps: Service, presented: PresentedFactor, context: FactorContext) => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
-  return verifyCode(deps, presented.code, presentation, (factor) => !isConfirmed(factor));
+  return verifyCode(deps, presented.code, context, (factor) => !isConfirmed(factor));
 };
 
-const verifyCode = async (deps: Service, code: string, { user, attempts }: Presentation, accepts = isConfirmed) => {
+const verifyCode = async (deps: Service, code: string, { user, attempts }: FactorContext, accepts = isConfirmed) => {
   const apps = (await factorsOf(deps.records, user.id)).filter(accepts);
   return { method: 'totp' as const, use: await compareCode(deps, code, apps, attempts) };
 };
@@ -68,7 +68,7 @@ const stepOf = ({ secrets, clock }: Service, { secret: encrypted, userId, lastSt
   return steps.find((step) => secrets.oneTimePassword(secret, step) === code) ?? null;
 };
 
-const verifyRecoveryCode = async (deps: Service, typed: string, { user, origin }: Presentation) => {
+const verifyRecoveryCode = async (deps: Service, typed: string, { user, origin }: FactorContext) => {
   const code = canonicalRecoveryCode(typed);
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
   const hash = deps.secrets.hashOf(code);

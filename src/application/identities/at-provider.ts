@@ -14,7 +14,7 @@ import {
 import type { LoginResult } from '../login/pending-login.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
-import { type Cancellation, type Core, NEVER_CANCELLED, openSealed, record, type Service } from '../service.ts';
+import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, unsealTexts } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner, requireStepUp } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/credentials.ts';
@@ -47,18 +47,18 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in. @param isAgain whether the browser was logged in before. @returns the URL of the provider, and what the browser keeps meanwhile. */
-export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, isAgain: boolean) => {
+/** Begins a sign-in. @param mustReauthenticate for a browser that was logged in before. @returns the provider's URL, and what the browser keeps meanwhile. */
+export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, mustReauthenticate: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
-  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
+  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, mustReauthenticate);
   const start: SignInStart = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
   return { url, state, sealed: secrets.encrypt(JSON.stringify([START_KIND, start]), start.startedAt + START_LIFETIME) };
 };
 
 /** The sign-ins that a browser has begun. @param texts as the browser presents them. */
 export const openSignInStarts = (deps: Service, texts: readonly string[]) =>
-  openSealed<[SignInStart]>(deps, texts, START_KIND).flat();
+  unsealTexts<[SignInStart]>(deps, texts, START_KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
@@ -101,7 +101,7 @@ export const finishAtProvider = (deps: Service) => {
 export const linkKeptIdentities = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
-    const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
+    const sealed = unsealTexts<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
     for (const [kept, ownerId, passwordChangedAt] of sealed) {
       const user = await deps.users.findById(userId);
       const isSame = userId === ownerId && user?.passwordChangedAt === passwordChangedAt;
@@ -118,7 +118,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** Locks a user whose session is stepped up. It checks this itself, since the callback of a provider has no guard. */
+/** Locks a user, and checks the step-up of the session, since no guard has checked it for the callback of a provider. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const found = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);

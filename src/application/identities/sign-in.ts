@@ -18,7 +18,7 @@ import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -69,7 +69,7 @@ const signInOnce = (deps: Service) => {
 const registrationRefused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/** The user with the address of an identity that is not linked. If users have to verify addresses, one that the provider has not verified is not looked up. */
+/** The user with the address of an unlinked identity. If users have to verify addresses, an address that the provider has not verified is not looked up. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
@@ -88,7 +88,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const proves = user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email;
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
-  const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
+  const rememberedDeviceId = proves ? null : await findRememberedDevice(deps, user, rememberedDevices);
   // A log-in at the provider that is older than `RECENT_AUTHENTICATION` counts as just that old, and so not as recent.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
@@ -113,7 +113,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Anybody who once read the mailbox may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
+/** Somebody who once read the mailbox may have the identity. So only a provider that hosts the mailbox links it to a proven account with another way in. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);

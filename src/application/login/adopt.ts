@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
@@ -16,9 +16,9 @@ type Adoption = ClientContext & { readonly assertion: string };
 const invalidAssertion = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
 /**
- * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. It refuses a user who
- * needs a second factor and has none, since a thief of the former session could add it; and a user who has changed the password here, maybe to shut
- * somebody out who has a former session. No mail about a new device is sent, since all devices are new then.
+ * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. A user who needs a
+ * second factor and has none is refused, since a thief of the former session could add the factor; and so is a user who has changed the password here,
+ * maybe to shut out somebody who has a former session. No mail about a new device is sent, since all devices are new then.
  */
 export const adopt =
   (deps: AdoptDeps) =>
@@ -28,7 +28,7 @@ export const adopt =
     if ('problem' in assertion) throw invalidAssertion(assertion.problem);
     const user = withFirstPassword(await deps.users.findById(assertion.userId));
     const client = await loginClient(deps, input);
-    const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+    const rememberedDeviceId = await findRememberedDevice(deps, user, input.rememberedDevices ?? []);
     const login = { user, authentications: [{ method: 'adopted', at: now }], cancellation } as const;
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
       const locked = withFirstPassword(await stores.users.lock(user.id));

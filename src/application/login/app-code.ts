@@ -4,7 +4,7 @@ import { invalidCode } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { type Caller, type LiveSession, liveSession, missingIn } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
-import { type ClientContext, evidenceOf, type Presented } from '../sessions/prove-device.ts';
+import { type ClientContext, evidenceOf, type PresentedDevice } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
 
@@ -29,7 +29,7 @@ const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpos
  * @param presented a proof of the key of the browser's session, if a page has one: copied cookies are not enough.
  */
 export const makeAppCode =
-  (deps: Service) => async (caller: Caller, challenge: string, presented: Presented, purpose: CodePurpose) => {
+  (deps: Service) => async (caller: Caller, challenge: string, presented: PresentedDevice, purpose: CodePurpose) => {
     const found = await liveSession(deps, caller);
     const { user, session } = found;
     const missing = await missingFor(deps, found, purpose);

@@ -3,7 +3,7 @@ import { isSameCode, LOGIN_CODE_GUESSES } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
 import { isAccountName, type User } from '../../domain/user.ts';
 import { type AskedCode, codeFor, expiryOf, invalidCode } from '../login-code.ts';
-import { findByAccount, openSealed, type Service } from '../service.ts';
+import { findByAccount, type Service, unsealTexts } from '../service.ts';
 import { useOnce } from '../storage/credentials.ts';
 import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
@@ -18,7 +18,7 @@ export type BrowserCode = AskedCode & {
 };
 
 /** The codes that a browser has asked for, the latest first. An earlier one stays valid when the browser asks for another. */
-export type AskedCodes = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
+export type AskedCodes = readonly [BrowserCode, ...BrowserCode[]];
 
 /** How many codes fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
@@ -27,16 +27,16 @@ const MAX_BROWSER_CODES = 3;
 type CodeKind = 'login-code' | 'new-device-code';
 
 /** @returns a text for a cookie, whose length does not show whether the accounts exist. */
-export const sealCodes = ({ secrets }: Service, { codes }: AskedCodes, kind: CodeKind): string =>
+export const sealCodes = ({ secrets }: Service, codes: AskedCodes, kind: CodeKind): string =>
   secrets.encrypt(JSON.stringify([`${kind}s`, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
 /** The latest live codes among the texts that a browser presents; `null` if there are none. */
 export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
-  const [last] = openSealed<AskedCodes['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
+  const [last] = unsealTexts<AskedCodes>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
   if (last === undefined) return null;
   const [latest, ...before] = last;
-  return { codes: [latest, ...before.filter(isLive)] } satisfies AskedCodes;
+  return [latest, ...before.filter(isLive)] satisfies AskedCodes;
 };
 
 type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
@@ -44,7 +44,6 @@ type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   /** Only of a code after a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
-  /** The codes that the browser has asked for before. */
   readonly before: AskedCodes | null;
 };
 
@@ -60,7 +59,7 @@ export const askForCode = async (
   const [id, askedAt] = [deps.ids.next(), deps.clock.now()];
   const request = { kind: `${kind}-request`, userId: null, to: account, wasVerified: isPasswordRight } as const;
   if (isAccountName(account)) await addMessages(deps, [newMessage(request, { id, at: askedAt, origin })]);
-  return sealCodes(deps, { codes: [{ ...code, id, askedAt }, ...(before?.codes ?? [])] }, kind);
+  return sealCodes(deps, [{ ...code, id, askedAt }, ...(before ?? [])], kind);
 };
 
 const UNKNOWN_OWNER = { id: '', email: '', passwordChangedAt: 0 };
@@ -69,7 +68,7 @@ const UNKNOWN_OWNER = { id: '', email: '', passwordChangedAt: 0 };
  * Finds the code that the user has typed. Each guess counts for every code that it is compared with, and causes as much work for an account that does not
  * exist. A wrong guess is recorded for the owners of all these codes.
  */
-export const guessCode = async (deps: Service, { codes }: AskedCodes, typed: string, origin: Origin) => {
+export const guessCode = async (deps: Service, codes: AskedCodes, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
   for (const { account } of codes) if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));
   const matching: { readonly code: BrowserCode; readonly owner: User }[] = [];

@@ -22,9 +22,9 @@ export const comparePassword = async (
   user: User | null,
   { hidesMatch = false }: { readonly hidesMatch?: boolean } = {},
 ): Promise<boolean> => {
-  const { attempts, verifyElsewhere } = deps;
+  const { attempts, verifyFormerPassword } = deps;
   const attempt = await beginAttempt(attempts, candidates);
-  const asksElsewhere = verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
+  const asksElsewhere = verifyFormerPassword !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
   const matches = await verifyPassword(deps, password, user, hidesMatch).catch(async (error: unknown) => {
     if (!asksElsewhere) await attempts.withdraw(attempt);
     throw error;
@@ -34,11 +34,11 @@ export const comparePassword = async (
 };
 
 const verifyPassword = async (deps: Service, password: string, user: User | null, hidesMatch: boolean) => {
-  const { hasher, verifyElsewhere } = deps;
+  const { hasher, verifyFormerPassword } = deps;
   const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
   // The comparison runs beside the question to the former system, so that this account takes at least as long as every other one.
-  const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
+  const [isTheirs = false] = await Promise.all([verifyFormerPassword?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
 
@@ -64,7 +64,7 @@ type LoginSource = {
 
 /** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
 type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;
-const asVerified = ({ sessionId, claims }: RefreshToken): VerifiedToken => ({ sessionId, tokenIssuedAt: claims.iat });
+const verifiedTokenOf = ({ sessionId, claims }: RefreshToken) => ({ sessionId, tokenIssuedAt: claims.iat });
 
 /** The name of all devices whose tokens may be older than the password: they count as one. */
 const OUTDATED_DEVICES = 'outdated';
@@ -87,7 +87,7 @@ const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 /** The ways to count a code at a log-in, the preferred one first. @param token a refresh token of the user from the device of the request. */
 export const codeAttempts = (user: User, token: RefreshToken | undefined): readonly Attempt[] => {
   const networkAttempt: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
-  return token === undefined ? [networkAttempt] : [deviceCodeAttempt(user, asVerified(token)), networkAttempt];
+  return token === undefined ? [networkAttempt] : [deviceCodeAttempt(user, verifiedTokenOf(token)), networkAttempt];
 };
 
 /** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
@@ -102,7 +102,7 @@ export const loginAttempts = (
 ): readonly Attempt[] => {
   const networkAttempt: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
   const token = user && tokenOfUser(verified, user);
-  return token ? [deviceAttempt(user, asVerified(token)), networkAttempt] : [networkAttempt];
+  return token ? [deviceAttempt(user, verifiedTokenOf(token)), networkAttempt] : [networkAttempt];
 };
 
 /** A token of this user that was issued after the last change of the password. */

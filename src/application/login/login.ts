@@ -6,7 +6,7 @@ import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { askForOtherPassword, notifyOfMissingFactor, recordChange } from '../notices.ts';
 import { type Cancellation, findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
-import { rememberedDeviceId } from '../sessions/end-sessions.ts';
+import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
@@ -52,11 +52,11 @@ export const login = (deps: Service) => {
       return { pendingLogin: await askForDeviceCode(deps, { account, origin, pendingLogins }, user) };
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    const flaw = await flawOf(deps, password);
+    const flaw = await passwordFlaw(deps, password);
     if (flaw !== null) await askForOtherPassword(deps, flaw, user, origin);
-    const isGuarded = needsSecondFactor(deps, current);
-    const deviceId = isGuarded ? await rememberedDeviceId(deps, current, rememberedDevices) : null;
-    if (isGuarded && deviceId === null) {
+    const needsFactor = needsSecondFactor(deps, current);
+    const deviceId = needsFactor ? await findRememberedDevice(deps, current, rememberedDevices) : null;
+    if (needsFactor && deviceId === null) {
       if (!tokenOfUser(verified, current)) await notifyOfMissingFactor(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
@@ -103,7 +103,7 @@ const isKnownDevice = async (
   const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
   if (user === null) return false;
   if (tokenOfUser(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
-  return (await rememberedDeviceId(deps, user, rememberedDevices, isDeviceKnown)) !== null;
+  return (await findRememberedDevice(deps, user, rememberedDevices, isDeviceKnown)) !== null;
 };
 
 /** Milliseconds after which a mail is late. */
@@ -176,7 +176,7 @@ const hideWrongPassword =
   };
 
 /** Why a user should change the password, although it is right: it was imported and is too long, or it has leaked. */
-const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
+const passwordFlaw = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
 };
@@ -201,10 +201,8 @@ const rehashIfNeeded = async (deps: Service, user: User, password: string): Prom
   }
 };
 
-type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
-
 /** Runs the work of each key in the order of the calls, one after the other. */
-export const keyedMutex = (): KeyedMutex => {
+export const keyedMutex = (): (<Result>(key: string, work: () => Promise<Result>) => Promise<Result>) => {
   /** The end of the last work of each key; never rejects. */
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {

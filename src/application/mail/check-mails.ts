@@ -3,10 +3,8 @@ import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, tex
 import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, subjectAndBody } from './write-mail.ts';
 
-type Files = ReadonlyMap<string, string>;
-
 /** Checks an operator's files for mails. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
-export const mailProblems = (files: Files, builtIn: Files): string[] =>
+export const mailProblems = (files: ReadonlyMap<string, string>, builtIn: ReadonlyMap<string, string>): string[] =>
   fileProblems(files, builtIn, {
     template: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
     texts: textsProblems,

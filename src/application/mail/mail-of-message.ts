@@ -49,7 +49,7 @@ export const mailOfMessage = async (message: SentMessage, user: User, data: Mail
 /** A notice goes to the address that the account had when the event happened, since an attacker may have changed it. */
 const plainNotice: Compose = (message, _user, data) => ({
   template: message.kind,
-  values: occurrence(message, data),
+  values: whenAndWhere(message, data),
   links: [],
 });
 
@@ -59,7 +59,7 @@ const mail = <Name extends MailName>(
   links: readonly LinkToStore[] = [],
 ): ComposedMail => ({ template, values, links });
 
-const occurrence = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
+const whenAndWhere = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
   time: { time },
   device: userAgent === null ? [] : [deviceName(userAgent)],
   network: address ?? '',
@@ -75,23 +75,21 @@ const undoableNotice: Compose = (message, _user, data) => {
   const undo = data.links.find(
     (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
   );
-  if (undo === undefined) return mail('factors-changed-again', occurrence(message, data));
+  if (undo === undefined) return mail('factors-changed-again', whenAndWhere(message, data));
   const { since, keeps, expiresAt } = undo;
   const link = { variable: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
-  const values = { ...occurrence(message, data), undoUntil: { time: expiresAt } };
+  const values = { ...whenAndWhere(message, data), undoUntil: { time: expiresAt } };
   return { template: message.kind, values, links: [link] };
 };
 
 /** A mail with a code to log in. A disabled account gets none, since it refuses every log-in. */
-const loginCode = (
-  template: 'login-code' | 'new-device-code',
-  message: Message,
-  { disabledAt }: User,
-  data: MailData,
-): ComposedMail | null =>
-  data.code === null || disabledAt !== null
-    ? null
-    : mail(template, { ...occurrence(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
+const loginCode =
+  (template: 'login-code' | 'new-device-code'): Compose =>
+  (message, { disabledAt }, data) => {
+    if (data.code === null || disabledAt !== null) return null;
+    const validFor = { duration: LOGIN_CODE_LIFETIME };
+    return mail(template, { ...whenAndWhere(message, data), code: data.code, validFor });
+  };
 
 /** The mails that are more than a notice. Disabled accounts get no mail that helps to log in. */
 const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
@@ -109,13 +107,13 @@ const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
     return mail('email-verification', values, links);
   },
-  'login-code': (message, user, data) => loginCode('login-code', message, user, data),
-  'new-device-code': (message, user, data) => loginCode('new-device-code', message, user, data),
+  'login-code': loginCode('login-code'),
+  'new-device-code': loginCode('new-device-code'),
   'confirmation-code': (message, { email, disabledAt }, data) => {
     if (email !== message.to || disabledAt !== null) return null;
     const { code, tokenHash } = data.newCode();
     const link = { ...linkTo(email, 'link', 'confirmation-code', LOGIN_CODE_LIFETIME), tokenHash };
-    const values = { ...occurrence(message, data), code, validFor: { duration: LOGIN_CODE_LIFETIME } };
+    const values = { ...whenAndWhere(message, data), code, validFor: { duration: LOGIN_CODE_LIFETIME } };
     return mail('confirmation-code', values, [link]);
   },
   'address-taken': ({ to }, { email }) => (email === to ? mail('address-taken', {}) : null),
@@ -144,5 +142,5 @@ const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
   'factors-undone': async (_message, { username }, data) =>
     mail('factors-undone', { username, ...(await data.remaining()) }),
   'password-was-reset': async (message, _user, data) =>
-    mail('password-was-reset', { ...occurrence(message, data), ...(await data.remaining()) }),
+    mail('password-was-reset', { ...whenAndWhere(message, data), ...(await data.remaining()) }),
 };

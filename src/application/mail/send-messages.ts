@@ -37,7 +37,7 @@ type MailContext = MailSettings & {
 
 type PrepareMailDeps = Sources & { readonly secrets: Secrets; readonly mailContext: MailContext };
 
-const REQUESTS = {
+const REQUESTED_MAILS = {
   'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
   'login-code-request': { kind: 'login-code', event: 'login-code-requested' },
@@ -64,14 +64,14 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   if (waiting.kind === 'new-device-code-request' && !waiting.wasVerified) return null;
   const { mailOfMessage, writeMail, templates, deviceName } = writer;
   const { users, records } = stores;
-  const user = await lockedUser(users, waiting);
+  const user = await lockedRecipient(users, waiting);
   if (user === null) return null;
   const isFinished = () => knowsDevice(deps, records, user.id, waiting.origin);
   if (waiting.kind === 'second-factor-missing' && (await isFinished())) return null;
   const code = hasLoginCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
   const live = await credentials.linksOf(records, user.id, deps.clock.now());
-  const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
+  const { kind } = isRequest(message) ? REQUESTED_MAILS[message.kind] : (message as SentMessage);
   const data = {
     links: live,
     remaining: () => remainingWays(stores, user),
@@ -89,7 +89,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   // The change locks the message. A password reset, which removes messages and links, waits for this lock, and then finds the links.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
-    await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
+    await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTED_MAILS[message.kind].event }]);
   }
   if (code !== null) await admitCode(stores, code);
   const { template, links: wanted } = mail;
@@ -132,7 +132,7 @@ const remainingWays = async ({ records }: Stores, { id }: User): Promise<Remaini
 });
 
 /** Locks the user of a message. The user is locked before the message, as in use cases that remove links. */
-const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
+const lockedRecipient = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
   const id = userId ?? (await findByAccount({ users }, to))?.id;
   return id === undefined ? null : users.lock(id);
 };
@@ -154,7 +154,7 @@ const mayBeMailed = async (
   return true;
 };
 
-/** Whether a request is answered: not while the link of an earlier request is on its way or new, since the new link would replace that one. */
+/** Whether a request gets a link: not while the link of an earlier request is on its way, or was sent within `LINK_SPACING`, since a new one replaces it. */
 const isAdmitted = async (
   { clock }: Sources,
   { records }: Stores,
@@ -162,7 +162,7 @@ const isAdmitted = async (
   userId: string,
   live: readonly Link[],
 ) => {
-  const { kind, event } = REQUESTS[message.kind];
+  const { kind, event } = REQUESTED_MAILS[message.kind];
   if (hasLoginCode({ kind })) return true;
   const waiting = await outbox.messagesOf(records, userId);
   if (waiting.some((other) => other.kind === kind)) return false;

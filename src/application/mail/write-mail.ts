@@ -109,7 +109,7 @@ const markupOf = (body: readonly string[], textFor: (name: string) => string): s
       const lines = paragraph.split('\n').map((line) => filledText(line, textFor));
       const link = links[at] ?? null;
       if (placeholderOf(paragraph) === 'code') return html`<p class="code">${lines}</p>`.text;
-      if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BREAK}${line}`)}</p>`.text;
+      if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BR}${line}`)}</p>`.text;
       const label = lines
         .slice(0, -1)
         .join(' ')
@@ -119,10 +119,10 @@ const markupOf = (body: readonly string[], textFor: (name: string) => string): s
     })
     .join('\n');
 };
-const BREAK = new Html('<br>\n');
+const BR = new Html('<br>\n');
 
 const SECOND = 1_000;
-const UNITS = [
+const TIME_UNITS = [
   ['day', 86_400 * SECOND],
   ['hour', 3_600 * SECOND],
   ['minute', 60 * SECOND],
@@ -131,12 +131,12 @@ const UNITS = [
 
 /** A duration in its largest whole unit: `30 minutes`, `90 Sekunden`. @param milliseconds a multiple of 1,000. */
 export const durationText = (milliseconds: number, locale: string): string => {
-  const [unit, size] = UNITS.find(([, size]) => milliseconds % size === 0) ?? ['second', SECOND];
+  const [unit, size] = TIME_UNITS.find(([, size]) => milliseconds % size === 0) ?? ['second', SECOND];
   const count = Math.round(milliseconds / size);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 };
 
-const TIME = {
+const TIME_FORMAT = {
   day: 'numeric',
   month: 'long',
   year: 'numeric',
@@ -147,7 +147,8 @@ const TIME = {
 } as const;
 
 /** A time in UTC, such as `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
-export const timeText = (time: number, locale: string): string => new Intl.DateTimeFormat(locale, TIME).format(time);
+export const timeText = (time: number, locale: string): string =>
+  new Intl.DateTimeFormat(locale, TIME_FORMAT).format(time);
 
 const DASH = '—';
 

@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
-/** A registration that the service would accept, without its password. Nothing of it is stored yet. */
+/** A registration that the service would accept, without its password. It is not stored yet. */
 export type RegistrationRequest = Device & {
   /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;
@@ -21,7 +21,7 @@ export type RegistrationRequest = Device & {
 };
 
 export type RegistrationAnswer =
-  /** Attributes of the user, for access tokens. Those of an invitation take precedence. Together they have the limits of `npx tandem users`. */
+  /** Attributes of the user, for access tokens. Those of an invitation take precedence. Together they have at most 1,024 bytes of JSON. */
   | { readonly decision: 'allow'; readonly attributes?: Attributes | undefined }
   /** The message is shown to the user: one line of up to 200 characters. */
   | { readonly decision: 'refuse'; readonly message?: string | undefined };
@@ -38,11 +38,11 @@ export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'at
 /** The session of an access token, with how (`amr`: RFC 8176) and when the user has authenticated, in epoch milliseconds. */
 export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
 
-/** Makes the claim `attributes` of an access token. Called outside of transactions, which would wait for it. @throws AppError SYS_HOOK_UNAVAILABLE */
+/** Makes the claim `attributes` of an access token. Called outside of transactions, so that none waits for the hook. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
 
 /**
- * Functions of the program that runs the service. None gets a password, a token or a hash.
+ * Functions of the program that runs the service. No hook gets a password, a token or a hash.
  *
  * @example
  * await serve(config, { hooks: { afterCommit: (event) => crm.note(event.userId, event.kind) } });
@@ -61,14 +61,17 @@ export type Hooks = {
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
    * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. The next call
-   * begins when the call before has ended, or after ten seconds. No response waits for it. Up to 1,000 events wait; further ones are lost, as are
+   * begins when the call before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are
    * those that wait when the process dies.
    */
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };
 
 /** Whether a user has this password in the former system. Called outside of transactions. @throws AppError SYS_HOOK_UNAVAILABLE */
-export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, password: string) => Promise<boolean>;
+export type VerifyFormerPassword = (
+  user: Pick<User, 'id' | 'username' | 'email'>,
+  password: string,
+) => Promise<boolean>;
 
 /**
  * Sends a signed request to a webhook, within 20 seconds.

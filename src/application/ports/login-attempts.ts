@@ -29,6 +29,6 @@ export interface LoginAttempts {
   succeed(attempt: Attempt): Promise<void>;
   /** Called when an admitted attempt has compared no password. */
   withdraw(attempt: Attempt): Promise<void>;
-  /** Forgets all failures of a key. An adapter of an application may leave it out. */
+  /** Forgets all failures of a key. An adapter of an application may leave this method out. */
   forget?(key: string): Promise<void>;
 }

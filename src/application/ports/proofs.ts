@@ -38,13 +38,13 @@ type Assertion = {
 export type VerifyAssertion = (text: string, now: number) => Promise<Assertion | { readonly problem: string }>;
 
 /** `problem` is also sent to the client, and contains nothing of the assertion. */
-export type OperatorRefused = { readonly ok: false; readonly problem: string };
+export type OperatorRefusal = { readonly ok: false; readonly problem: string };
 
 /** Admits the program that has signed an assertion, once. @param now epoch milliseconds. @throws AppError DB_QUERY_FAILED */
 export type AdmitOperator = (
   assertion: string,
   now: number,
-) => Promise<{ readonly ok: true; readonly operator: Operator } | OperatorRefused>;
+) => Promise<{ readonly ok: true; readonly operator: Operator } | OperatorRefusal>;
 
 /** Verifies proofs (ES256) by the keys of devices and browsers. Never rejects. */
 export type Proofs = {

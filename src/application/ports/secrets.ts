@@ -10,7 +10,7 @@ export type SignedPurpose =
   | 'passkey-registration'
   /** The challenge for a passkey of any user. */
   | 'passkey-use'
-  /** Shows for minutes that a user has presented the first factor. */
+  /** Shows for five minutes that a user has presented the first factor. */
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
@@ -49,7 +49,6 @@ export type FactorSecrets = {
   isCurrent(text: string): boolean;
 };
 
-/** Makes, hashes, signs and encrypts secrets. */
 export type Secrets = {
   /** 256 random bits: 43 characters of base64url. */
   random(): string;

@@ -104,7 +104,7 @@ export interface SessionRepository {
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token nobody has: `from` is current again. A rotation that has not happened is prevented: the session gets the next
+   * Undoes a rotation whose new token no client has: `from` is current again. A rotation that has not happened is prevented: the session gets the next
    * number, which other rotations of `from` have to expect. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;

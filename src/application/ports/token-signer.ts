@@ -21,7 +21,7 @@ export type TokenProblem =
   /** RFC 9449 §7.1. `needless`: the token is bound to no key. */
   | `proof_${'missing' | 'needless' | 'invalid' | 'untimely' | 'used'}`;
 
-export type Verified<T> =
+export type Verification<T> =
   | { readonly ok: true; readonly token: T }
   | { readonly ok: false; readonly reason: TokenProblem };
 
@@ -39,8 +39,8 @@ export interface TokenSigner {
   signAccess(token: AccessToken): Promise<string>;
   signRefresh(token: RefreshToken): Promise<string>;
   /** @param now epoch milliseconds; `exp` is compared with it without tolerance. */
-  verifyAccess(token: string, now: number): Promise<Verified<AccessToken>>;
-  verifyRefresh(token: string, now: number): Promise<Verified<RefreshToken>>;
+  verifyAccess(token: string, now: number): Promise<Verification<AccessToken>>;
+  verifyRefresh(token: string, now: number): Promise<Verification<RefreshToken>>;
   /** Signs the list with the key of access tokens. Without this method, the list is not published (ADR 0029). */
   signEnded?(list: EndedList, now: number): Promise<string>;
 }

@@ -71,7 +71,7 @@ export interface UserRepository {
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
   /**
    * Changes fields of a user.
-   * @param onlyIf nothing is changed unless the fields still have these values. An email is compared in canonical form.
+   * @param onlyIf the values that fields must still have: otherwise nothing is changed. An email is compared in canonical form.
    * @returns the user as stored now; `null` when nothing was changed.
    * @throws AppError `duplicateUser` when another user has the username or email.
    */
@@ -83,8 +83,8 @@ export interface UserRepository {
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;
-  /** Removes a user with their sessions, events, links, messages, passkeys and second factors. */
+  /** Removes a user, with the rows of all tables whose rows belong to a user (`ofUser` in `TABLES`). */
   remove(id: string): Promise<void>;
-  /** An adapter of an application may leave it out. Then operators cannot list the users. */
+  /** An adapter of an application may leave this method out. Then operators cannot list the users. */
   list?(query: UsersQuery): Promise<User[]>;
 }

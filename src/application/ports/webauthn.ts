@@ -45,12 +45,12 @@ export type VerifiedUse = PasskeyState & {
  * - rejects an answer that was given to another origin, or in a frame of another site
  * - rejects an answer for another relying party
  * - rejects an answer without the presence of a user
- * - accepts a new passkey without the presence of a user if the browser has made it without a question
+ * - accepts a new passkey without the presence of a user if the browser has made it without asking
  * - rejects a registration as a use, and vice versa
  * - rejects a use that another key has signed, or that was changed in any part
- * - rejects a use with the handle of another user, and takes an empty one for none
+ * - rejects a use with the handle of another user, and accepts an empty handle
  * - rejects a new credential under another id than that of its authenticator
- * - ignores the statement of an attestation, which nobody asked for
+ * - ignores the statement of an attestation, since the options ask for none
  * - rejects what cannot be read
  */
 export interface WebAuthn {

@@ -108,7 +108,7 @@ const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier:
   return registered?.sessionId === id ? registered.value : null;
 };
 
-/** Whether a challenge was made for this session, and not before its last rotation. */
+/** Whether a challenge was made for this session, and for its present rotation number or the next one. */
 const isCurrentChallenge = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));

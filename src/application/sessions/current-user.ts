@@ -6,7 +6,7 @@ import { NO_PASSWORD } from '../../domain/password.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
-import type { AccessToken, TokenProblem, Verified } from '../ports/token-signer.ts';
+import type { AccessToken, TokenProblem, Verification } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -68,7 +68,7 @@ export const lockedFactorOwner = async (
   await users.lock(caller.userId);
   const found = await liveSession({ sessions, clock }, caller);
   const { user } = found;
-  // Otherwise, somebody who reads the mailbox of an operator could log in, add a passkey, and act as the operator.
+  // Where a passkey is the second factor, a change needs it: else somebody who reads an operator's mail could add a passkey, and act as the operator.
   const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
@@ -92,15 +92,8 @@ export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void
 
 const invalidToken = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** Verifies an access token. It does not throw, since some routes allow requests without a valid token. */
-export const authenticate =
-  ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
-  (accessToken: string): Promise<Verified<AccessToken>> =>
-    tokens.verifyAccess(accessToken, clock.now());
-
-/** Verifies the access token of a request, and the proof of the key to which the token is bound. @param presented `null`: the request has no proof. */
+/** Verifies the access token of a request, and the proof of its key. It does not throw, since some routes allow requests without a valid token. */
 export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
-  const verify = authenticate(deps);
   const isFirstUse = rememberProofs();
   const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<TokenProblem | null> => {
     if (presented === null) return jkt === undefined ? null : 'proof_missing';
@@ -112,8 +105,8 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
     if (key !== jkt) return 'proof_invalid';
     return isFirstUse(`${key} ${number}`, now) ? null : 'proof_used';
   };
-  return async (accessToken: string, presented: PresentedProof | null): Promise<Verified<AccessToken>> => {
-    const verified = await verify(accessToken);
+  return async (accessToken: string, presented: PresentedProof | null): Promise<Verification<AccessToken>> => {
+    const verified = await deps.tokens.verifyAccess(accessToken, deps.clock.now());
     const problem = verified.ok ? await problemOf(verified.token.claims.cnf?.jkt, presented) : null;
     return problem === null ? verified : { ok: false, reason: problem };
   };

@@ -23,7 +23,12 @@ export const isRemembered = async ({ clock }: Sources, records: Records, user: U
 };
 
 /** The id of the remembered device of a request. @param texts the signed texts that the browser presents. @param accepts whether a live device counts. */
-export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = isTrusted) => {
+export const findRememberedDevice = async (
+  deps: Service,
+  user: User,
+  texts: readonly string[],
+  accepts = isTrusted,
+) => {
   const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
@@ -169,11 +174,11 @@ export const endReplayed = async (
   await notifyOfReplay(deps, stores, userId, ended, origin);
 };
 
-/** Ends the session of every presented refresh token that verifies, and ignores the others. */
+/** Ends the session of every refresh token that verifies, and ignores invalid ones. */
 export const logout =
   (deps: Service) =>
-  async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
-    const verified = await verifiedTokens(deps, presented);
+  async (refreshTokens: readonly string[], origin = NO_ORIGIN): Promise<void> => {
+    const verified = await verifiedTokens(deps, refreshTokens);
     const userIds = new Set(verified.map(({ claims }) => claims.sub));
     // Two transactions that lock several users could deadlock, so each user has a transaction of their own.
     for (const userId of userIds) {

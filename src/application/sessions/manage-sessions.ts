@@ -60,7 +60,7 @@ type EndOtherSessionsInput = Caller & { readonly presented: readonly string[]; r
 
 /**
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also
- * know the access token. If the caller's session has a key, it stays instead (`null`): otherwise a thief with both tokens would get a session without a key.
+ * know the access token. If the caller's session has a key, it stays, and the result is `null`: a thief with both tokens gets no session without a key.
  */
 export const endOtherSessions =
   (deps: Service) =>
@@ -77,7 +77,7 @@ export const endOtherSessions =
       const session = await stores.sessions.find(key);
       if (session !== null && needsProof(session, noEvidence(deps.deviceBinding))) return null;
       await assertHasToken(deps, stores, verified, key);
-      // A thief with a copied cookie can do this, and no replay would show it. So a new device causes a notice, as at a log-in.
+      // A thief with a copied cookie can end the owner's session here, and no replay would show that. So a new device causes a notice, as at a log-in.
       if (!(await isUsualLogin(deps, stores, user, origin)))
         await notifyOfLogin(deps, stores, { user, sessionId, origin });
       return replaceSession(deps, stores, { user, sessionId, origin, hookClaims });

@@ -9,12 +9,12 @@ import type { Service } from '../service.ts';
 /** A proof that a request presents, and the request that it must be for. */
 export type PresentedProof = ProofTarget & { readonly text: string };
 
-export type Presented = { readonly proof: PresentedProof | null; readonly boundCookies?: readonly string[] };
+export type PresentedDevice = { readonly proof: PresentedProof | null; readonly boundCookies?: readonly string[] };
 
 /** What use cases need to know about the client of a request. Tokens and devices are not verified yet. */
 export type ClientContext = {
   readonly origin?: Origin;
-  readonly presented?: Presented;
+  readonly presented?: PresentedDevice;
   readonly refreshTokens?: readonly string[];
   readonly rememberedDevices?: readonly string[];
   readonly locales?: readonly string[];
@@ -22,9 +22,9 @@ export type ClientContext = {
   readonly networks?: readonly string[];
 };
 
-export const NOTHING_PRESENTED: Presented = { proof: null };
+export const NOTHING_PRESENTED: PresentedDevice = { proof: null };
 
-const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: Presented) =>
+const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: PresentedDevice) =>
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const deviceUnproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
@@ -32,7 +32,7 @@ export const deviceUnproven = (reason: string): AppError => new AppError('AUTH_D
 const proofExpired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
 const UNTIMELY_REASON = 'the time of the proof is more than a minute off';
 
-export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
+export const provenDevice = async (deps: Service, presented: PresentedDevice): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
   if (!outcome.ok)
@@ -40,28 +40,19 @@ export const provenDevice = async (deps: Service, presented: Presented): Promise
   return outcome.proof;
 };
 
-export const provenKeys = async (deps: Service, presented: Presented): Promise<DeviceKeys> => {
+export const provenKeys = async (deps: Service, presented: PresentedDevice): Promise<DeviceKeys> => {
   const proof = await provenDevice(deps, presented);
   return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 };
 
-/** The evidence of a refresh, and the error if it is not enough for a session with these keys. */
-export type RequestEvidence = {
-  readonly evidence: Evidence;
-  readonly refusal: (keys: Pick<DeviceKeys, 'deviceKey'>) => AppError;
-};
-
-/** The evidence of a refresh. An invalid proof counts as none, since the session may need no proof. */
-export const evidenceOf = async (deps: Service, presented: Presented, verified: RefreshToken[]) => {
+/** The evidence of a request, and the error if it is not enough for a session. An invalid proof counts as none, since the session may need no proof. */
+export const evidenceOf = async (deps: Service, presented: PresentedDevice, verified: RefreshToken[]) => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
+  const browserKey = browserKeyOf(deps, presented, verified);
+  const evidence: Evidence = { required: deps.deviceBinding !== 'off', proof, browserKey, signer: signerOf(outcome) };
   return {
-    evidence: {
-      required: deps.deviceBinding !== 'off',
-      proof,
-      browserKey: browserKeyOf(deps, presented, verified),
-      signer: signerOf(outcome),
-    },
+    evidence,
     refusal: ({ deviceKey }: Pick<DeviceKeys, 'deviceKey'>) => {
       if (proof !== null && proof.key === deviceKey) return proofExpired('the proof was used, or may have been');
       if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
@@ -70,6 +61,7 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
     },
   };
 };
+export type RequestEvidence = Awaited<ReturnType<typeof evidenceOf>>;
 
 /** The key that has signed a proof, even if the time of the proof is wrong. */
 const signerOf = (outcome: ProofOutcome | null): string | null => {
@@ -81,7 +73,7 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
 /** The key in a live bound cookie of the user. The cookie may be of a former session, since a session that replaces another one keeps its key. */
 const browserKeyOf = (
   { secrets, clock }: Service,
-  { boundCookies = [] }: Presented,
+  { boundCookies = [] }: PresentedDevice,
   verified: readonly RefreshToken[],
 ): string | null => {
   const opened = boundCookies.map((text) => secrets.unsign(text, 'cookie', clock.now()));

@@ -1,8 +1,8 @@
 import { DEVICE_LIFETIME } from '../../domain/device.ts';
 import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../domain/session.ts';
-import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import { COUNTS_KEPT, countHour } from '../overview.ts';
+import { DELIVERY_LIFETIME } from '../../domain/webhook.ts';
+import { COUNTS_LIFETIME, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
@@ -47,7 +47,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     const sessions = await stores.sessions.listAll(cursor, limit);
     const due = sessions.filter((session) => isEndedBy(session, ending));
     const ids = new Set(due.map((session) => session.id));
-    // A session that has replaced another one since the list was read is left to a later step, unless this is the last one.
+    // A session that has replaced another one since the list was read is left to a later step, unless this step is the last one.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
     const events: EventDraft[] = [];
@@ -57,7 +57,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     }
     // `endEverySession` has added one entry for all sessions to the list of ended sessions, so these events add none.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
-    // A device that was remembered at `at` or before expires at this time or before.
+    // A device that was remembered at `at` or before expires at `until` or before.
     const devices = { time: 'expiresAt', until: at + DEVICE_LIFETIME, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });
@@ -82,7 +82,7 @@ export type Purge = (limit: number) => Promise<number>;
 export type PurgeDeps = Storage & Sources & { readonly eventsRetention: number; readonly jwtAccessExpiresIn: number };
 
 /** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
-const EXPIRED_KEPT = 3_600_000;
+const PURGE_DELAY = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
   const { records, transactions, clock } = deps;
@@ -93,7 +93,7 @@ export const purges = (deps: PurgeDeps) => {
   const [links, invitations] = [expired('links', 'expiresAt'), expired('invitations', 'expiresAt')];
   const events = expired('events', 'at', deps.eventsRetention + 1);
   const operatorEvents = expired('operatorEvents', 'at', deps.eventsRetention + 1);
-  const counts = expired('hourlyCounts', 'hour', COUNTS_KEPT);
+  const counts = expired('hourlyCounts', 'hour', COUNTS_LIFETIME);
   return {
     sessions: (limit) =>
       transactions.run(async (stores) => {
@@ -107,10 +107,10 @@ export const purges = (deps: PurgeDeps) => {
     counts: async (limit) => ((await countHour(deps, clock.now())) ? limit : counts(limit)),
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     links: async (limit) => (await links(limit)) + (await invitations(limit)),
-    'used-values': expired('usedValues', 'expiresAt', EXPIRED_KEPT),
-    'ended-sessions': expired('endedSessions', 'at', deps.jwtAccessExpiresIn + EXPIRED_KEPT),
+    'used-values': expired('usedValues', 'expiresAt', PURGE_DELAY),
+    'ended-sessions': expired('endedSessions', 'at', deps.jwtAccessExpiresIn + PURGE_DELAY),
     mailboxes: expired('mailboxes', 'refilledAt'),
     webhooks: (limit) =>
-      transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),
+      transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERY_LIFETIME, limit, clock.now())),
   } satisfies Partial<Record<Task, Purge>>;
 };

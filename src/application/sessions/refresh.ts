@@ -7,7 +7,13 @@ import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type RequestEvidence } from './prove-device.ts';
+import {
+  bindByCode,
+  evidenceOf,
+  NOTHING_PRESENTED,
+  type PresentedDevice,
+  type RequestEvidence,
+} from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -26,7 +32,7 @@ export type RefreshOptions = {
   /** Aborted when the client hangs up before any of the response was sent. */
   readonly client?: Cancellation;
   readonly origin?: Origin;
-  readonly presented?: Presented;
+  readonly presented?: PresentedDevice;
   readonly bindingCode?: string | undefined;
 };
 
@@ -51,25 +57,25 @@ export class LostRace extends AppError {
 /**
  * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If the new tokens cannot be issued, the
  * caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
- * @param presented the refresh tokens of the request: a browser may send several.
+ * @param refreshTokens of the request: a browser may send several.
  */
 export const refresh =
   (deps: Service) =>
   async (
-    presented: readonly string[],
+    refreshTokens: readonly string[],
     {
       cancellation = NEVER_CANCELLED,
       client = NEVER_CANCELLED,
       origin = NO_ORIGIN,
-      presented: device = NOTHING_PRESENTED,
+      presented = NOTHING_PRESENTED,
       bindingCode,
     }: RefreshOptions = {},
   ): Promise<RenewedTokens> => {
-    const verified = await verifiedTokens(deps, presented);
+    const verified = await verifiedTokens(deps, refreshTokens);
     const [token, ...others] = verified;
     if (token === undefined)
-      throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    const proven = await evidenceOf(deps, device, verified);
+      throw authFailed(refreshTokens.length === 0 ? 'no refresh token' : 'no refresh token verifies');
+    const proven = await evidenceOf(deps, presented, verified);
     const request = { cancellation, client, origin, verified, ...proven };
     if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
     // Nearly always the only token is current, and its rotation shows that without a look-up.
@@ -84,11 +90,11 @@ export const refresh =
  */
 export const renewAfterStepUp = async (
   deps: Service,
-  presented: readonly string[],
+  refreshTokens: readonly string[],
   sessionId: string,
   request: Pick<RefreshRequest, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
 ): Promise<RenewedTokens | null> => {
-  const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
+  const verified = (await verifiedTokens(deps, refreshTokens)).filter((token) => token.sessionId === sessionId);
   const evidence = { ...NO_PROOF_REQUIRED, required: deps.deviceBinding === 'enforce' };
   const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
   if (current === undefined) return null;
@@ -101,11 +107,11 @@ const mayBeReplayable = ({ clock, jwtRefreshReplayWindow: window }: Service, { c
   window > 0 && clock.now() - claims.iat * 1000 < window + 1000;
 
 /** How many times the sessions of a request are read if other requests change them first. */
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<RenewedTokens> => {
   let { evidence } = request;
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const assessed = await assessTokens(deps, request.verified, evidence);
     const best = mostFavorable(assessed);
     const { session, status } = best;
@@ -115,12 +121,13 @@ const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<
       if (pair !== 'stale') return pair;
       continue;
     }
-    if (session === null || (status !== 'replayable' && status !== 'unproven')) throw refusal(deps, status, endedIds);
+    if (session === null || (status !== 'replayable' && status !== 'unproven'))
+      throw refusalFor(deps, status, endedIds);
     if (status === 'replayable' && (await useUpProof(deps, session, evidence)))
       return issueAgain(deps, session, request.origin);
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
-    // `observe` continues as if nothing had to be proven.
+    // `observe` continues as if no proof were required.
     evidence = NO_PROOF_REQUIRED;
   }
   throw authFailed('the session is not refreshed: other requests were first');
@@ -189,7 +196,7 @@ const nextRotation = (
     at: now,
     expiresAt: now + deps.jwtRefreshExpiresIn,
     maxAge: deps.sessionMaxLifetime,
-    // The times of lost rotations are unknown, so this one begins a burst.
+    // The times of lost rotations are unknown, so this rotation begins a burst.
     continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
@@ -227,7 +234,7 @@ const refuseUnproven = async (deps: Service, session: Session, request: RefreshR
 };
 
 /** @param endedIds the sessions that were ended because of reused tokens, which the log reports as a warning. */
-const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
+const refusalFor = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
   if (status === 'raced' || status === 'ended') report?.('refresh', status);
   if (endedIds.length > 0)
     return new AppError('AUTH_FAILED', {

@@ -5,7 +5,7 @@ import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isRefreshable, mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
-import { deviceUnproven, evidenceOf, NOTHING_PRESENTED, type Presented } from './prove-device.ts';
+import { deviceUnproven, evidenceOf, NOTHING_PRESENTED, type PresentedDevice } from './prove-device.ts';
 import { authFailed, endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
@@ -24,22 +24,21 @@ export type Continuation =
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
   /** A page of the service, whose script proves possession of the device key. */
   | { readonly next: 'proof' }
-  /** The page that logs in. */
   | { readonly next: 'login' };
 
-/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). @param presented the refresh tokens of the browser. */
+/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). */
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
-  return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
-    const tokens = await assessPresented(deps, presented, options);
+  return async (refreshTokens: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
+    const tokens = await assessPresented(deps, refreshTokens, options);
     // Otherwise the refresh below would record an attempt without a proof, or renew another session whose token the browser sends.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
     // If the request has several tokens, one may be a reused token of another session, which only a refresh ends.
-    const fresh = presented.length > 1 ? null : best && (await accessTokenIfFresh(deps, best));
+    const fresh = refreshTokens.length > 1 ? null : best && (await accessTokenIfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
-      return { next: 'target', ...(await renew(presented, options)) };
+      return { next: 'target', ...(await renew(refreshTokens, options)) };
     } catch (error) {
       if (error instanceof LostRace) return { next: 'target', accessToken: null, refreshToken: null };
       if (error instanceof AppError && error.code === 'AUTH_FAILED') return { next: 'login' };
@@ -51,11 +50,11 @@ export const continueNavigation = (deps: Service) => {
 
 const assessPresented = async (
   deps: Service,
-  presented: readonly string[],
-  { presented: device = NOTHING_PRESENTED }: RefreshOptions,
+  refreshTokens: readonly string[],
+  { presented = NOTHING_PRESENTED }: RefreshOptions,
 ): Promise<readonly AssessedToken[]> => {
-  const verified = await verifiedTokens(deps, presented);
-  const { browserKey } = (await evidenceOf(deps, device, verified)).evidence;
+  const verified = await verifiedTokens(deps, refreshTokens);
+  const { browserKey } = (await evidenceOf(deps, presented, verified)).evidence;
   const required = deps.deviceBinding !== 'off';
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
@@ -88,14 +87,14 @@ const tokenFor = async (deps: Service, session: Session): Promise<string> => {
 /** An access token for a server that renders a page, and presents the refresh tokens of its visitor (ADR 0023). They are not rotated. */
 export const mintAccessToken =
   (deps: Service) =>
-  async (presented: readonly string[], origin = NO_ORIGIN): Promise<string> => {
-    const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
+  async (refreshTokens: readonly string[], origin = NO_ORIGIN): Promise<string> => {
+    const assessed = await assessTokens(deps, await verifiedTokens(deps, refreshTokens));
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
   };
 
 /** How a visitor proves possession of the session's key: by a bound cookie of the browser, or by a proof that a page has sent some minutes ago. */
 type VisitorProof = {
-  readonly presented: Presented;
+  readonly presented: PresentedDevice;
   readonly provenSessions: readonly string[];
   readonly origin: Origin;
 };

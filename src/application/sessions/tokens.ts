@@ -7,13 +7,12 @@ import {
   type AccessClaims,
   accessClaims,
   byFavor,
-  type ClaimedUser,
   mayHaveTokens,
   refreshClaims,
   type TokenStatus,
   tokenStatus,
 } from '../../domain/tokens.ts';
-import type { User } from '../../domain/user.ts';
+import type { User, UserInTokens } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
@@ -24,8 +23,6 @@ export type AssessedToken = {
   readonly matchedBy: ReturnType<typeof strongestMatch>;
 };
 
-const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
-
 /** Determines the status of each token by its session. @param evidence Default: the request proves no device. */
 export const assessTokens = (
   deps: Service,
@@ -34,7 +31,7 @@ export const assessTokens = (
 ): Promise<readonly AssessedToken[]> =>
   Promise.all(
     verified.map(async (token) => {
-      const session = await deps.sessions.find(keyOf(token));
+      const session = await deps.sessions.find({ id: token.sessionId, userId: token.claims.sub });
       const status = tokenStatus(session, token, { now: deps.clock.now(), policy: deps, evidence });
       const matchedBy = session === null || status === 'ended' ? 'token' : strongestMatch(session, evidence);
       return { token, session, status, matchedBy };
@@ -65,9 +62,9 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
 };
 
 /** The refresh tokens that verify. A browser may send several cookies of the same name. */
-export const verifiedTokens = async ({ tokens, clock }: Service, presented: readonly string[]) => {
+export const verifiedTokens = async ({ tokens, clock }: Service, refreshTokens: readonly string[]) => {
   const now = clock.now();
-  const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
+  const verified = await Promise.all(refreshTokens.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
 };
 
@@ -103,7 +100,7 @@ export const refusedTokens = (): AppError =>
 /** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueTokenPair = async (
   deps: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: CurrentToken,
   now: number,
   hookClaims: HookClaims,
@@ -118,7 +115,7 @@ export const issueTokenPair = async (
 /** Signs an access token for the client that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccess = async (
   deps: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: TokenSession,
   now: number,
   hookClaims: HookClaims,
@@ -132,7 +129,7 @@ export const issueAccess = async (
 /** The token expires with its session at the latest. @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, jwtAccessExpiresIn, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
-  user: ClaimedUser | null,
+  user: UserInTokens | null,
   session: Pick<Session, 'id' | 'expiresAt'> & Authenticated,
   now: number,
   hookClaims: HookClaims,

@@ -4,6 +4,7 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts';
 import type { Invitation } from '../../domain/registration.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
+import { isLive } from '../../domain/session.ts';
 import type { Equal, Records } from './records.ts';
 import {
   byId,
@@ -82,8 +83,6 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
     .filter((device) => isLive(device, now) && !endings.some(({ at }) => device.createdAt <= at))
     .sort((a, b) => a.createdAt - b.createdAt || byId(a, b));
 };
-
-const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 
 /** Stores a link, and replaces a former one of the same user, purpose and number (`since`). */
 export const putLink = async (records: Records, link: Link): Promise<void> => {

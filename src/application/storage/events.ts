@@ -19,7 +19,7 @@ import { addDeliveries } from './webhooks.ts';
 type Row = Tables['events'];
 type HashDeps = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** If a user has more events, those beyond `EVENTS_KEPT` are removed. It is greater than `EVENTS_KEPT`, so that most further events need no removal. */
+/** If a user has more events, those beyond `EVENTS_KEPT` are removed: a hundred at once, so that few events cause a removal. */
 export const MAX_EVENTS = EVENTS_KEPT + 100;
 
 /** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
@@ -150,7 +150,7 @@ type EventPlace = Pick<AccountEvent, 'at' | 'id'>;
 /** The place of an event among those of all users, as a text. */
 export const placeOf = ({ at, id }: EventPlace): string => `${at}${SEPARATOR}${id}`;
 
-export const isPlace = (text: string): boolean => text.includes(SEPARATOR);
+export const isEventPlace = (text: string): boolean => text.includes(SEPARATOR);
 
 export const placeIn = (text: string | null): EventPlace | null => {
   const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];
@@ -166,7 +166,7 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     descending: true,
     limit,
   });
-  // The limit may have left out any of the events of the last time, so all of them are read.
+  // The limit may have left out some of the events of the last time, so all events of that time are read.
   const last = rest.length < limit ? undefined : rest.at(-1);
   const rows = [
     ...(before === null ? [] : (await sameTime(before.at)).filter(({ id }) => id < before.id)),

@@ -114,13 +114,7 @@ export const waitingMessages = async (records: Records) => {
   return { count: oldest.length, since: oldest[0]?.createdAt ?? null };
 };
 
-type Admission = {
-  /** A hash of the name of a limit (`MailLimit.key`). */
-  readonly mailbox: string;
-  readonly now: number;
-  readonly burst: number;
-  readonly interval: number;
-};
+type Admission = { readonly mailbox: string; readonly now: number; readonly burst: number; readonly interval: number };
 
 /** Counts a mail, if the limit allows it: `burst` mails at once, and then one in each interval. @returns whether the limit allows the mail. */
 export const admitMail = (records: Records, { mailbox, now, burst, interval }: Admission): Promise<boolean> =>

@@ -62,7 +62,7 @@ export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
 export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
- * What a database has to do. The rest of the storage is built on it. Rows are those of `TABLES`. Promises about concurrent calls also hold for
+ * What a database has to do; all other parts of the storage use these methods. Rows are those of `TABLES`. Promises about concurrent calls also hold for
  * calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
  * - distinguishes texts by their letter case, by spaces at their ends, and by their last character
@@ -145,11 +145,11 @@ export type Listeners = {
 
 /**
  * The stores that transactions change together. What belongs to a user is removed with the user. For concurrent calls, even of several instances, it
- * - gives to one of many what is used up, taken or removed
- * - hands out each message, each event of a webhook and each one of an operator to one of many
+ * - gives what several callers use up, take or remove at the same time to one of them
+ * - hands out each message, each delivery to a webhook and each event of an operator to one of several callers
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once
- * - hides what an end of all sessions covers, with the sessions that replaced one, and removes none
- * - carries out each end of all sessions once, also for who waited meanwhile
+ * - hides the sessions and devices that an end of all sessions covers, also sessions that replaced one of them, and keeps their rows
+ * - carries out each end of all sessions once, also when several callers wait for it
  */
 export type Stores = {
   readonly users: UserRepository;
@@ -183,8 +183,7 @@ export type Storage = Stores & { readonly transactions: Transactions };
 export interface Transactions {
   /**
    * @param work uses only the given stores, and changes nothing else, since it may run twice. It does not rotate sessions.
-   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
-   *   within another transaction.
+   * @throws as `unit` of `Records`
    */
   run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }

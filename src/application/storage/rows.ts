@@ -4,7 +4,7 @@ import type { UsersQuery } from '../ports/user-repository.ts';
 import { type Equal, type Query, type Records, type Stored, type Stores, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
-/** How many times a change is tried again after another one of the same row. */
+/** How many times a change is tried again after another change of the same row. */
 const MAX_TRIES = 200;
 
 /** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */
@@ -129,7 +129,7 @@ export const purgeRows = async <Name extends TableName>(
   return (await records.remove(table, due)).length;
 };
 
-export const BATCH = 1000;
+export const ROWS_PER_BATCH = 1000;
 
 export type Reader = Pick<Records, 'list'>;
 
@@ -137,7 +137,7 @@ export type Reader = Pick<Records, 'list'>;
 export async function* rowsOf<Name extends TableName>(records: Reader, table: Name): AsyncGenerator<Stored<Name>> {
   // The columns of a key are texts or integers, and never `null`.
   const key = TABLES[table].key as readonly Column<Name>[];
-  for (let batch = await records.list(table, { order: key, limit: BATCH }); batch.length > 0; ) {
+  for (let batch = await records.list(table, { order: key, limit: ROWS_PER_BATCH }); batch.length > 0; ) {
     yield* batch;
     batch = await rowsAfter(records, table, key, batch.at(-1) as Stored<Name>);
   }
@@ -160,7 +160,7 @@ const rowsAfter = async <Name extends TableName>(
       equal: equal as Parameters<typeof records.list<Name>>[1]['equal'] & object,
       range: [column, '>', row[column] as string | number],
       order: [column, ...others],
-      limit: BATCH,
+      limit: ROWS_PER_BATCH,
     });
     if (rows.length > 0) return rows;
   }

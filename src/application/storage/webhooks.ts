@@ -9,7 +9,7 @@ type Row = Stored<'deliveries'>;
 /** The deliveries of a user to a webhook form a queue, of which only the first is due. */
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
-const BATCH = 500;
+const BATCH_SIZE = 500;
 export const MAX_COUNTED = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
@@ -27,7 +27,7 @@ const startFirst = async (records: Records, queue: Queue, now: number): Promise<
   if (first?.nextAttemptAt === null) await records.replace('deliveries', first, { ...first, nextAttemptAt: now });
 };
 
-/** Locks the queues of a user. Otherwise one transaction could add a delivery while another one ends the first, and neither would start the added one. */
+/** Locks the queues of a user. Otherwise a transaction could add a delivery while another one ends the only delivery, and neither would start the new one. */
 const lockQueues = (records: Records, { userId }: Pick<Queue, 'userId'>) =>
   records.lock('webhookSequences', { userId });
 
@@ -66,7 +66,7 @@ export const addDeliveries = async (
 
 const removeDeliveries = async (records: Records, webhookId: string): Promise<void> => {
   for (;;) {
-    const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
+    const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH_SIZE });
     if (rows.length === 0) return;
     await records.remove('deliveries', rows);
   }
@@ -146,7 +146,7 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
   await lockQueues(records, first);
   let [rows, last]: [Row[], number] = [[], 0];
   do {
-    const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH } as const;
+    const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH_SIZE } as const;
     rows = await records.list('deliveries', { equal: { webhookId, userId }, ...rest });
     for (const row of rows)
       await records.replace('deliveries', row, {
@@ -154,12 +154,12 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
         ...{ isWaiting: true, nextAttemptAt: null, lastError: null, attempts: 0, createdAt: now },
       });
     last = rows.at(-1)?.sequence ?? last;
-  } while (rows.length === BATCH);
+  } while (rows.length === BATCH_SIZE);
   await startFirst(records, first, now);
   return userId;
 };
 
-/** Enables a webhook, and makes everything due again that was not delivered. @returns for how many users. */
+/** Enables a webhook, and makes all events due again that were not delivered. @returns the number of users whom these events are about. */
 export const replayWebhook =
   ({ records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock }) =>
   async (id: string): Promise<number> => {
@@ -171,12 +171,12 @@ export const replayWebhook =
     }
   };
 
-const MAX_LISTED = 5;
+const MAX_FAILURES = 5;
 
 /** How many deliveries of a webhook wait and how many were given up, among a thousand at most, and some of the failed ones. */
-export const undelivered = async (records: Records, webhookId: string) => {
+export const summarizeDeliveries = async (records: Records, webhookId: string) => {
   const rows = await records.list('deliveries', { equal: { webhookId }, limit: MAX_COUNTED });
-  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, MAX_LISTED);
+  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, MAX_FAILURES);
   const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
   return {
     ...{ waiting, givenUp: rows.length - waiting },

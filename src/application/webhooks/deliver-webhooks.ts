@@ -5,8 +5,8 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** How many requests to one webhook run at the same time. Each webhook has its own, so that a slow one does not slow down the others. */
-export const AT_ONCE = 10;
+/** How many requests to one webhook run at the same time. Each webhook has this limit of its own, so that a slow one does not slow down the others. */
+export const REQUESTS_AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
 /** Milliseconds between two checks for too many deliveries. A webhook that has too many, and accepts none in between, is disabled. */
@@ -20,7 +20,10 @@ type DeliverDeps = Pick<Stores, 'records'> & {
   readonly report?: Report;
 };
 
-/** Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to others. */
+/**
+ * Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to other instances.
+ * @returns a function that begins to send the deliveries that are due. It returns a promise for each attempt, which never rejects.
+ */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
@@ -45,29 +48,26 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     if (await attempt(deps, send, delivery)) stuck.delete(webhookId);
     count(-1);
   };
-  return {
-    /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
-    async begin(): Promise<readonly Promise<void>[]> {
-      const enabled = (await webhooks.listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
-      const senders = new Map<string, SendWebhook>();
-      for (const webhook of enabled) {
-        const send = await deps.senderFor(webhook);
-        if (send !== null) senders.set(webhook.id, send);
-      }
-      const now = clock.now();
-      if (now >= checkAt) {
-        checkAt = now + CHECK_INTERVAL;
-        await disableFull(enabled, senders);
-      }
-      const begun: Promise<void>[] = [];
-      for (const [webhookId, send] of senders) {
-        const limit = AT_ONCE - (running.get(webhookId) ?? 0);
-        if (limit === 0) continue;
-        const claimed = await webhooks.claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
-        begun.push(...claimed.map((delivery) => sendDelivery(send, delivery)));
-      }
-      return begun;
-    },
+  return async (): Promise<readonly Promise<void>[]> => {
+    const enabled = (await webhooks.listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
+    const senders = new Map<string, SendWebhook>();
+    for (const webhook of enabled) {
+      const send = await deps.senderFor(webhook);
+      if (send !== null) senders.set(webhook.id, send);
+    }
+    const now = clock.now();
+    if (now >= checkAt) {
+      checkAt = now + CHECK_INTERVAL;
+      await disableFull(enabled, senders);
+    }
+    const begun: Promise<void>[] = [];
+    for (const [webhookId, send] of senders) {
+      const limit = REQUESTS_AT_ONCE - (running.get(webhookId) ?? 0);
+      if (limit === 0) continue;
+      const claimed = await webhooks.claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
+      begun.push(...claimed.map((delivery) => sendDelivery(send, delivery)));
+    }
+    return begun;
   };
 };
 

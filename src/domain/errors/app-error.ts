@@ -1,7 +1,7 @@
 import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode, type ErrorLevel, type OwnErrorCode } from './catalog.ts';
 
-/** The codes of invalid fields (docs/errors.md), each with the name of its limit. The first number of the message is the limit: translations read it there. */
+/** The codes of invalid fields (docs/errors.md), each with the name of its limit in translated messages, which take it from the first number of `message`. */
 export const FIELD_CODES = {
   required: null,
   invalid_type: null,
@@ -94,8 +94,10 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   }
 }
 
+export const invalidField = (problem: FieldProblem): AppError =>
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [problem] });
+
 const TAKEN_MESSAGES = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
 
-/** AUTH_USER_DUPLICATE whose message names what is taken. */
 export const duplicateUser = (taken: keyof typeof TAKEN_MESSAGES, reason?: string): AppError =>
   new AppError('AUTH_USER_DUPLICATE', { message: TAKEN_MESSAGES[taken], ...(reason !== undefined && { reason }) });

@@ -12,7 +12,6 @@ export type CatalogEntry = {
   readonly published: boolean;
 };
 
-/** The values of members that a row of the table leaves out. */
 export const ENTRY_DEFAULTS = { retryable: false, level: 'info', published: true } as const;
 export type CatalogRow = Omit<CatalogEntry, keyof typeof ENTRY_DEFAULTS> & Partial<CatalogEntry>;
 

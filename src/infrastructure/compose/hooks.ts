@@ -30,7 +30,7 @@ export const openHooks = async (
   return {
     beforeRegister: beforeRegister && limitedBeforeRegister(beforeRegister, observe),
     claims: claims && limitedClaims(claims, observe),
-    verifyElsewhere:
+    verifyFormerPassword:
       verifyPasswords === null
         ? undefined
         : limitedVerifyPassword(

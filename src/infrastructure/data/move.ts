@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { BATCH, type Reader, withoutVersion } from '../../application/storage/rows.ts';
+import { type Reader, ROWS_PER_BATCH, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { openedParts } from '../closing.ts';
@@ -76,7 +76,7 @@ const stateOf = async (database: Database, subject: string): Promise<'empty' | '
 type CopyRun = { readonly source: Reader; readonly target: Records; readonly onProgress: (line: string) => void };
 
 /** Copied rows of a table between two lines of progress. */
-const PROGRESS_INTERVAL = 20 * BATCH;
+const PROGRESS_INTERVAL = 20 * ROWS_PER_BATCH;
 
 /**
  * Copies every row that the target lacks: all of them, or the rest after an interruption. First it compares all rows, and writes nothing if the target
@@ -140,7 +140,7 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   await withTableName(table, async () => {
     await compareRows(table, { source, target }, async (row) => {
       batch.push(row);
-      if (batch.length === BATCH) await insertBatch();
+      if (batch.length === ROWS_PER_BATCH) await insertBatch();
     });
     if (batch.length > 0) await insertBatch();
   });

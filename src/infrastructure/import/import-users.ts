@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 import { isTakenError } from '../../application/accounts/applicant.ts';
 import {
-  type Arrival,
   freeUsername,
   type ImportDeps,
+  type ImportedUser,
   presenceOf,
-  storeArrival,
+  storeImportedUser,
   type UserLookup,
 } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
@@ -14,7 +14,7 @@ import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalUsername } from '../../domain/user.ts';
 import { inBatches } from '../batches.ts';
-import { readArrival, withHash } from './line.ts';
+import { readImportedUser, withHash } from './line.ts';
 import type { SourceLine } from './source.ts';
 
 type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
@@ -50,15 +50,15 @@ export async function* importUsers(lines: AsyncIterable<SourceLine>, options: Im
   const store = options.dryRun ? dryRunStore(options.deps) : transactionStore(options.deps);
   for await (const batch of inBatches(lines, BATCH)) {
     const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
-    const ready = prepared.filter((each) => 'arrival' in each);
-    const stored = await store(ready.map(({ arrival }) => arrival));
+    const ready = prepared.filter((each) => 'user' in each);
+    const stored = await store(ready.map(({ user }) => user));
     const outcomes = new Map(ready.map((each, at) => [each, outcomeOf(each, stored[at] ?? 'present')] as const));
-    yield prepared.map((each) => ('arrival' in each ? { line: each.line, ...(outcomes.get(each) as Outcome) } : each));
+    yield prepared.map((each) => ('user' in each ? { line: each.line, ...(outcomes.get(each) as Outcome) } : each));
   }
 }
 
 type Ready = {
-  readonly arrival: Arrival;
+  readonly user: ImportedUser;
   readonly oldId: string | null;
   readonly givenUsername: string | null;
   readonly notes: readonly string[];
@@ -75,53 +75,53 @@ const linePreparer = ({ deps, from, dryRun }: ImportOptions) => {
   return async (line: SourceLine): Promise<Outcome | Ready> => {
     if ('problem' in line) return refused(line.problem);
     if ('leftOut' in line) return { state: 'leftOut', remarks: [`left out: ${line.leftOut}`] };
-    const unhashed = readArrival(line.user, from);
+    const unhashed = readImportedUser(line.user, from);
     if ('problem' in unhashed) return refused(unhashed.problem);
     const { oldId, givenUsername } = unhashed;
-    if (unhashed.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
+    if (unhashed.user.appSecrets.length > 0 && deps.factorSecrets === null)
       return refused('factors: authenticator apps need FACTOR_KEYS');
-    const presence = await readLimit(() => presenceOf(deps, deps, unhashed.arrival));
-    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, unhashed.arrival.id) };
+    const presence = await readLimit(() => presenceOf(deps, deps, unhashed.user));
+    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, unhashed.user.id) };
     if (presence !== null) return refused(presence.problem);
-    const arrival = await withHash(unhashed, hasher);
-    return 'problem' in arrival ? refused(arrival.problem) : { arrival, oldId, givenUsername, notes: line.notes ?? [] };
+    const user = await withHash(unhashed, hasher);
+    return 'problem' in user ? refused(user.problem) : { user, oldId, givenUsername, notes: line.notes ?? [] };
   };
 };
 
 /** The username of the stored user, or why the user was not stored. */
 type Stored = { readonly username: string } | 'present' | { readonly problem: string };
 
-const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
-  if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, arrival.id) };
+const outcomeOf = ({ user, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
+  if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, user.id) };
   if ('problem' in stored) return refused(stored.problem);
   const isRenamed = givenUsername !== null && givenUsername !== stored.username;
   const remarks = isRenamed ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
-  const hasNoPassword = arrival.passwordHash === UNKNOWN_PASSWORD;
-  return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, arrival.id) };
+  const hasNoPassword = user.passwordHash === UNKNOWN_PASSWORD;
+  return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, user.id) };
 };
 
-type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
+type Store = (users: readonly ImportedUser[]) => Promise<readonly Stored[]>;
 
 /** Stores users in one transaction, or, if a name, address or identity was taken meanwhile, each user in a transaction of its own. */
 const transactionStore = (deps: Deps): Store => {
-  const storeAll = (arrivals: readonly Arrival[]) =>
+  const storeAll = (users: readonly ImportedUser[]) =>
     deps.transactions.run(async (stores) => {
       const stored: Stored[] = [];
-      for (const arrival of arrivals) stored.push(await storeArrival(deps, stores, arrival));
+      for (const user of users) stored.push(await storeImportedUser(deps, stores, user));
       return stored;
     });
-  const unlessTaken = (arrivals: readonly Arrival[]) =>
-    storeAll(arrivals).catch((error: unknown) => {
+  const unlessTaken = (users: readonly ImportedUser[]) =>
+    storeAll(users).catch((error: unknown) => {
       if (isTakenError(error)) return null;
       throw error;
     });
-  return async (arrivals) => {
-    const storedAtOnce = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
+  return async (users) => {
+    const storedAtOnce = users.length === 0 ? [] : await unlessTaken(users);
     if (storedAtOnce !== null) return storedAtOnce;
     const results: Stored[] = [];
-    for (const arrival of arrivals) {
-      const presence = await presenceOf(deps, deps, arrival);
-      const result = presence ?? (await unlessTaken([arrival]))?.[0];
+    for (const user of users) {
+      const presence = await presenceOf(deps, deps, user);
+      const result = presence ?? (await unlessTaken([user]))?.[0];
       results.push(result ?? { problem: 'its address, username or identity was taken meanwhile' });
     }
     return results;
@@ -131,7 +131,7 @@ const transactionStore = (deps: Deps): Store => {
 /** For a dry run: only remembers the names, addresses and identities that earlier lines would have taken. */
 const dryRunStore = (deps: Deps): Store => {
   const takenNames = new Set<string>();
-  const usersById = new Map<string, Pick<Arrival, 'email'>>();
+  const usersById = new Map<string, Pick<ImportedUser, 'email'>>();
   const takenAs = async (name: string) => (takenNames.has(name) ? {} : null);
   const stores: UserLookup = {
     records: deps.records,
@@ -142,12 +142,12 @@ const dryRunStore = (deps: Deps): Store => {
       findByUsername: async (name) => (await takenAs(canonicalUsername(name))) ?? deps.users.findByUsername(name),
     },
   };
-  return async (arrivals) => {
+  return async (users) => {
     const stored: Stored[] = [];
-    for (const arrival of arrivals) {
-      const { id, email, identities } = arrival;
-      const presence = await presenceOf(deps, stores, arrival);
-      const username = presence === null ? await freeUsername(deps, stores, arrival) : '';
+    for (const user of users) {
+      const { id, email, identities } = user;
+      const presence = await presenceOf(deps, stores, user);
+      const username = presence === null ? await freeUsername(deps, stores, user) : '';
       stored.push(presence ?? { username });
       if (presence !== null) continue;
       usersById.set(id, { email });

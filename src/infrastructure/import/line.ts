@@ -5,7 +5,7 @@ import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import { fieldProblems } from '../../adapters/json/field-problems.ts';
 import { Email, FromTimestamp, Locale, typedAccount, Username } from '../../adapters/json/fields.ts';
 import { isStorable } from '../../adapters/records/storage.ts';
-import type { Arrival } from '../../application/accounts/import-user.ts';
+import type { ImportedUser } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { readAttributes } from '../../domain/attributes.ts';
 import { IDENTITIES_PER_USER, type Identity } from '../../domain/identity.ts';
@@ -92,18 +92,18 @@ export const readLine = (value: unknown): Line | { readonly problem: string } =>
 };
 
 /** A user whose `passwordHash` still has the form of the other system. */
-export type UnhashedArrival = {
+export type UnhashedUser = {
   readonly oldId: string | null;
   /** The username in the source; `null` if there is none, or it is the address. */
   readonly givenUsername: string | null;
-  readonly arrival: Omit<Arrival, 'passwordHash'>;
+  readonly user: Omit<ImportedUser, 'passwordHash'>;
   readonly passwordHash: string | null;
 };
 
 type Refused = { readonly problem: string };
 
 /** Validates a user of a source. @param from the name of the source, which derived ids depend on, since two systems may have the same id */
-export const readArrival = (user: unknown, from: string): UnhashedArrival | Refused => {
+export const readImportedUser = (user: unknown, from: string): UnhashedUser | Refused => {
   const line = readLine(user);
   if ('problem' in line) return line;
   const { username, identities, factors } = line;
@@ -112,7 +112,7 @@ export const readArrival = (user: unknown, from: string): UnhashedArrival | Refu
     oldId: line.id ?? null,
     givenUsername: username && canonicalEmail(typedAccount(username)) !== email ? username : null,
     passwordHash: line.passwordHash ?? null,
-    arrival: {
+    user: {
       id: idOf(line, JSON.stringify(line.id ? [from, line.id] : [from, user])),
       username: parsedUsername.success ? parsedUsername.output : null,
       email,
@@ -140,11 +140,11 @@ const idOf = ({ id, createdAt }: Line, content: string): string =>
 
 /** Adds the hash in the stored form, which may take long. @param hasher hashes a digest that is too fast to be stored as it is */
 export const withHash = async (
-  { arrival, passwordHash }: UnhashedArrival,
+  { user, passwordHash }: UnhashedUser,
   hasher: Pick<PasswordHasher, 'hash'>,
-): Promise<Arrival | Refused> => {
+): Promise<ImportedUser | Refused> => {
   if (passwordHash === null || passwordHash === NO_PASSWORD)
-    return { ...arrival, passwordHash: passwordHash ?? UNKNOWN_PASSWORD };
+    return { ...user, passwordHash: passwordHash ?? UNKNOWN_PASSWORD };
   const stored = await storableHash(passwordHash, hasher);
-  return 'problem' in stored ? { problem: `passwordHash: ${stored.problem}` } : { ...arrival, ...stored };
+  return 'problem' in stored ? { problem: `passwordHash: ${stored.problem}` } : { ...user, ...stored };
 };

@@ -9,9 +9,14 @@ import {
   replayDeliveries,
   waitingDeliveries,
 } from '../../../src/application/storage/webhooks.ts';
-import { AT_ONCE, deliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
+import { deliverWebhooks, REQUESTS_AT_ONCE } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { DELIVERIES_KEPT, type Webhook, type WebhookMessage, webhookRetryDelay } from '../../../src/domain/webhook.ts';
+import {
+  DELIVERY_LIFETIME,
+  type Webhook,
+  type WebhookMessage,
+  webhookRetryDelay,
+} from '../../../src/domain/webhook.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { anEvent, aUser, aWebhook } from '../../support/builders.ts';
 import { atCall } from '../../support/records/at-call.ts';
@@ -41,7 +46,7 @@ const telling = async (...webhooks: Webhook[]) => {
     random: () => 0,
     report: reportsOf('webhook', (outcome) => outcomes.push(outcome)),
   } satisfies Parameters<typeof deliverWebhooks>[0];
-  const { begin } = deliverWebhooks(deps);
+  const begin = deliverWebhooks(deps);
   /** Makes the attempts that are due, one after the other. @returns how many. */
   const deliver = async (): Promise<number> => {
     let count = 0;
@@ -104,7 +109,7 @@ describe('what webhooks are told', () => {
     const [slow, quick] = [aWebhook(), aWebhook()];
     const { app, begin, receive, taken } = await telling(slow, quick);
     receive(async ({ id }) => (id === slow.id ? new Promise(() => undefined) : { status: 204, retryAfter: 0 }));
-    const users = Array.from({ length: AT_ONCE + 5 }, () => aUser());
+    const users = Array.from({ length: REQUESTS_AT_ONCE + 5 }, () => aUser());
     for (const user of users) {
       await app.users.add(user);
       await storeEvents(app, [anEvent({ userId: user.id, at: app.clock.now() })]);
@@ -123,7 +128,7 @@ describe('what webhooks are told', () => {
     const { app, deps, deliver, happen, taken, outcomes } = await telling(aWebhook());
     const other = deliverWebhooks({ ...deps, senderFor: async () => null });
     await happen('disabled', 'enabled');
-    expect(await other.begin()).toEqual([]);
+    expect(await other()).toEqual([]);
     expect(await deliver()).toBe(2);
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect([outcomes, await waitingDeliveries(app.records)]).toEqual([
@@ -196,7 +201,7 @@ describe('a receiver', () => {
     expect(taken.map(({ sequence }) => sequence)).toEqual([3]);
     const purge = () => purges({ ...deps, eventsRetention: DAY }).webhooks(100);
     expect(await purge()).toBe(0);
-    app.clock.advance(DELIVERIES_KEPT);
+    app.clock.advance(DELIVERY_LIFETIME);
     expect(await purge()).toBe(2);
   });
 
@@ -204,7 +209,7 @@ describe('a receiver', () => {
     const webhook = aWebhook();
     const { app, begin, happen, deps, outcomes, enabled } = await telling(webhook);
     const records = withDeliveries(app.records, () => 100_000);
-    const { begin: beginFull } = deliverWebhooks({ ...deps, records });
+    const beginFull = deliverWebhooks({ ...deps, records });
     const look = async () => {
       await beginFull();
       app.clock.advance(MINUTE);
@@ -226,7 +231,7 @@ describe('a receiver', () => {
   it('for which too much waits, and that takes some of it each minute, is told the rest, unless it is twice as much', async () => {
     const { app, happen, deps, enabled } = await telling(aWebhook());
     let deliveries = 199_999;
-    const { begin } = deliverWebhooks({ ...deps, records: withDeliveries(app.records, () => deliveries) });
+    const begin = deliverWebhooks({ ...deps, records: withDeliveries(app.records, () => deliveries) });
     const pass = async () => {
       await happen('disabled');
       await Promise.all(await begin());
@@ -244,7 +249,7 @@ describe('a receiver', () => {
     const records = withDeliveries(app.records, () => deliveries);
     const other = deliverWebhooks({ ...deps, records, senderFor: async () => null });
     const pass = async () => {
-      await other.begin();
+      await other();
       app.clock.advance(MINUTE);
       return enabled();
     };

@@ -45,7 +45,11 @@ const deps = {
 };
 
 export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
-  it('gives to one of many what is used up, taken or removed', async ({ records, another, owner }) => {
+  it('gives what several callers use up, take or remove at the same time to one of them', async ({
+    records,
+    another,
+    owner,
+  }) => {
     const [factor, passkey, identity] = [aFactor, aPasskey, anIdentity].map((make) => make({ userId: owner })) as [
       ReturnType<typeof aFactor>,
       ReturnType<typeof aPasskey>,
@@ -73,7 +77,7 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
     }
   });
 
-  it('hands out each message, each event of a webhook and each one of an operator to one of many', async (given) => {
+  it('hands out each message, each delivery to a webhook and each event of an operator to one of several callers', async (given) => {
     const { records, stores, another, owner } = given;
     const messages = Array.from({ length: 60 }, () => aMessage({ userId: owner }));
     await addMessages(stores, messages);
@@ -124,7 +128,7 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
     expect(purged.reduce((sum, count) => sum + count, rest)).toBe(60);
   });
 
-  it('hides what an end of all sessions covers, with the sessions that replaced one, and removes none', async (given) => {
+  it('hides the sessions and devices that an end of all sessions covers, also sessions that replaced one of them, and keeps their rows', async (given) => {
     const { sessions, records, owner, user } = given;
     const at = NOW + 10;
     const times = [
@@ -159,7 +163,10 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
     expect(idsOf(await sessions.listAll(null, 9)).toSorted()).toEqual(idsOf(stored).toSorted());
   });
 
-  it('carries out each end of all sessions once, also for who waited meanwhile', async ({ records, transactions }) => {
+  it('carries out each end of all sessions once, also when several callers wait for it', async ({
+    records,
+    transactions,
+  }) => {
     const endings = Array.from({ length: 6 }, () => ({ id: anId(), at: NOW, note: null, actor: null, cursor: null }));
     for (const each of endings) await records.insert('massEndings', each);
     const step = () => removeEnded({ ...deps, transactions })(10);

@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/jws.ts';
 import type { Route, Strategy } from '../../../src/adapters/http/routing/define-route.ts';
-import { authenticate } from '../../../src/application/sessions/current-user.ts';
 import type { MissingStepUp } from '../../../src/domain/assurance.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
@@ -56,7 +55,8 @@ const guardedBy = (auth: Strategy): Route =>
     }),
     { auth },
   );
-const start = (auth: Strategy) => stageApp([guardedBy(auth)], { authenticate: authenticate({ tokens, clock }), clock });
+const authenticate = (accessToken: string) => tokens.verifyAccess(accessToken, clock.now());
+const start = (auth: Strategy) => stageApp([guardedBy(auth)], { authenticate, clock });
 const ask = ({ http }: StageApp, authorization: string | null) =>
   authorization === null ? http.get('/probe') : http.get('/probe').set('Authorization', authorization);
 
@@ -125,7 +125,9 @@ describe('required', () => {
 
   it('accepts a token at each use until the second in which it expires, and never again', async () => {
     const moving = fixedClock(CLAIMS.exp * 1000 - 1);
-    const app = await stageApp([guardedBy('required')], { authenticate: authenticate({ tokens, clock: moving }) });
+    const app = await stageApp([guardedBy('required')], {
+      authenticate: (accessToken) => tokens.verifyAccess(accessToken, moving.now()),
+    });
     for (const _ of [1, 2]) await ask(app, `Bearer ${VALID}`).expect(200);
     moving.advance(1);
     for (const _ of [1, 2]) await ask(app, `Bearer ${VALID}`).expect(401);
@@ -145,7 +147,7 @@ describe('a route that requires a step-up', () => {
   const asked: unknown[] = [];
   const startWith = (missing: MissingStepUp | null) =>
     stageApp([probe(() => null, { auth: 'required', stepUp: { recent: 300_000, assurance: 'aal2-if-enrolled' } })], {
-      authenticate: authenticate({ tokens, clock }),
+      authenticate,
       clock,
       assertSteppedUp: async (...given) => {
         asked.push(given);

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records, Stored } from '../../../src/application/storage/records.ts';
-import { BATCH, withoutVersion } from '../../../src/application/storage/rows.ts';
+import { ROWS_PER_BATCH, withoutVersion } from '../../../src/application/storage/rows.ts';
 import { copyRows, examineRows } from '../../../src/infrastructure/data/move.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -106,7 +106,8 @@ describe('copyRows', () => {
     const { rows } = await examineRows({ source, target });
     const { users = 0, sessions = 0, events = 0, operations = 0, endedSessions = 0 } = rows;
     const { operatorEvents = 0, hourlyCounts = 0 } = rows;
-    const kept = users + sessions + events + operations + operatorEvents + hourlyCounts + endedSessions + BATCH;
+    const kept =
+      users + sessions + events + operations + operatorEvents + hourlyCounts + endedSessions + ROWS_PER_BATCH;
     const interrupted = failingAt(target, kept + 10, () => {
       throw new Error('interrupted');
     });

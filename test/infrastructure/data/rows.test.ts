@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import { BATCH } from '../../../src/application/storage/rows.ts';
+import { ROWS_PER_BATCH } from '../../../src/application/storage/rows.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -33,7 +33,7 @@ it('lists them in batches, also where a batch ends among rows that have the firs
   const { records, close } = await openEmbedded();
   const users = [aUserRow(), aUserRow(), aUserRow()];
   // With fewer, more and as many codes as are read at once, each of which comes twice.
-  const counts = [BATCH / 2 - 1, 2 * BATCH + 1, BATCH];
+  const counts = [ROWS_PER_BATCH / 2 - 1, 2 * ROWS_PER_BATCH + 1, ROWS_PER_BATCH];
   await records.unit(async (inside) => {
     for (const [at, user] of users.entries()) {
       await inside.insert('users', user);

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Service } from '../../../application/service.ts';
-import { authenticate, type Caller } from '../../../application/sessions/current-user.ts';
+import type { Caller } from '../../../application/sessions/current-user.ts';
 import { makeBindingCode } from '../../../application/sessions/prove-device.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
@@ -19,9 +19,8 @@ type VisitorCookies = Pick<DeviceAccess, 'cookie' | 'readPresentedDevice'> & {
 
 /** Identifies visitors of the service's own pages by the refresh cookie, which it does not renew (ADR 0024). */
 export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: VisitorCookies) => {
-  const { secrets, clock } = deps;
+  const { secrets, clock, tokens } = deps;
   const identify = identifyVisitor(deps);
-  const verify = authenticate(deps);
   const proofsOf = (ctx: Context) =>
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
   const isNotLoggedIn = (error: unknown): error is AppError =>
@@ -58,7 +57,7 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
       }
     },
     sessionOfToken: async (accessToken: string): Promise<Caller | undefined> => {
-      const verified = await verify(accessToken);
+      const verified = await tokens.verifyAccess(accessToken, clock.now());
       return verified.ok ? { userId: verified.token.claims.sub, sessionId: verified.token.sessionId } : undefined;
     },
     /** A code by which an application binds the session to its own key. */

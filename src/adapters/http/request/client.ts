@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { ProofTarget } from '../../../application/ports/proofs.ts';
 import type { Cancellation } from '../../../application/service.ts';
 import type { OpenedSession } from '../../../application/sessions/open-session.ts';
-import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
+import type { PresentedDevice, PresentedProof } from '../../../application/sessions/prove-device.ts';
 import { shortUserAgent } from '../../../domain/device.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { BASE_LOCALE, canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/text.ts';
@@ -73,7 +73,7 @@ export const eventOriginOf = (ctx: Context): Origin => {
  */
 export const presentedDeviceReader =
   (baseUrl: string) =>
-  (ctx: Context, proof: string | undefined): Presented => {
+  (ctx: Context, proof: string | undefined): PresentedDevice => {
     const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
     if (proof === undefined) return { proof: null, boundCookies };
     const { method, path, host } = ctx;

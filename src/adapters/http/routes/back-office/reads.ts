@@ -7,7 +7,7 @@ import { listInvitations } from '../../../../application/storage/credentials.ts'
 import { listActors } from '../../../../application/storage/events.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import { countUsers } from '../../../../application/storage/rows.ts';
-import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
+import { listWebhooks, summarizeDeliveries } from '../../../../application/storage/webhooks.ts';
 import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { MAX_INVITATIONS } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
@@ -146,7 +146,7 @@ export const READS = {
     async execute({ records }) {
       const all = (await listWebhooks(records)).map(async ({ types, ...webhook }) => ({
         ...{ ...webhook, types: types && [...types] },
-        ...(await undelivered(records, webhook.id)),
+        ...(await summarizeDeliveries(records, webhook.id)),
       }));
       return { webhooks: await Promise.all(all) };
     },

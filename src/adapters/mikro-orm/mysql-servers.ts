@@ -181,8 +181,9 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
-        if (at !== last) onFailOver?.(at, failure);
-        last = at;
+        // A connection to the former server may have taken longer.
+        if (at === current && at !== last) onFailOver?.(at, failure);
+        if (at === current) last = at;
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

@@ -71,16 +71,15 @@ const storeEvents = async (
   { users, records }: Pick<Stores, 'users' | 'records'>,
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
-  const stored: AccountEvent[] = [];
-  for (const userId of usersInOrder(events)) {
+  const storeOf = async (userId: string): Promise<readonly AccountEvent[]> => {
     // The lock makes transactions that add events of one user take turns, and keeps the user from being removed meanwhile.
-    if ((await users.lock(userId)) === null) continue;
+    if ((await users.lock(userId)) === null) return [];
     const userEvents = events.filter((event) => event.userId === userId);
     const rows = userEvents.map((event) => toRow(deps, event));
     await storeEventsOf(records, userId, rows);
-    stored.push(...userEvents);
-  }
-  return stored;
+    return userEvents;
+  };
+  return (await Promise.all(usersInOrder(events).map(storeOf))).flat();
 };
 
 /**
@@ -104,7 +103,7 @@ export const addEvents = async (
   const ended = isListed ? endedTokensOf(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   if (webhooks.length > 0) await addDeliveries(stores, stored, webhooks);
-  for (const event of events) await addOperatorEvent(records, event);
+  await Promise.all(events.map((event) => addOperatorEvent(records, event)));
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
   tell(({ onEvents, onOperatorEvents }) => {
     const listed = onOperatorEvents === undefined ? events : events.filter(({ actor }) => actor === null);

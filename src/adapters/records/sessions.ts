@@ -133,7 +133,7 @@ export const sessionRepositoryOver = (
         // The due sessions are listed again, since the later checks have changed their order.
         if (refreshed.length > 0) continue;
         const expired = due.slice(0, limit - purged.length);
-        await Promise.all(usersInOrder(expired).map((id) => users.lock(id)));
+        for (const id of usersInOrder(expired)) await users.lock(id);
         purged.push(...(await records.remove('sessions', expired)));
         if (due.length < limit) break;
       }

@@ -1,5 +1,5 @@
 import { DEVICE_LIFETIME } from '../../domain/device.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { COUNTS_KEPT, countHour } from '../overview.ts';
@@ -50,9 +50,11 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     // A session that has replaced another one since the list was read is left to a later step, unless this is the last one.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
-    const endOf = async (userId: string) =>
-      sessionEvents(userId, await stores.sessions.endByUser(userId, isMeant), 'operator', note);
-    const events = (await Promise.all(usersInOrder(due).map(endOf))).flat();
+    const events: EventDraft[] = [];
+    for (const userId of usersInOrder(due)) {
+      const ended = await stores.sessions.endByUser(userId, isMeant);
+      events.push(...sessionEvents(userId, ended, 'operator', note));
+    }
     // `endEverySession` has added one entry for all sessions to the list of ended sessions, so these events add none.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
     // A device that was remembered at `at` or before expires at this time or before.

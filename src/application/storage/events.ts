@@ -71,15 +71,16 @@ const storeEvents = async (
   { users, records }: Pick<Stores, 'users' | 'records'>,
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
-  const storeOf = async (userId: string): Promise<readonly AccountEvent[]> => {
+  const stored: AccountEvent[] = [];
+  for (const userId of usersInOrder(events)) {
     // The lock makes transactions that add events of one user take turns, and keeps the user from being removed meanwhile.
-    if ((await users.lock(userId)) === null) return [];
+    if ((await users.lock(userId)) === null) continue;
     const userEvents = events.filter((event) => event.userId === userId);
     const rows = userEvents.map((event) => toRow(deps, event));
     await storeEventsOf(records, userId, rows);
-    return userEvents;
-  };
-  return (await Promise.all(usersInOrder(events).map(storeOf))).flat();
+    stored.push(...userEvents);
+  }
+  return stored;
 };
 
 /**
@@ -103,7 +104,7 @@ export const addEvents = async (
   const ended = isListed ? endedTokensOf(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   if (webhooks.length > 0) await addDeliveries(stores, stored, webhooks);
-  await Promise.all(events.map((event) => addOperatorEvent(records, event)));
+  for (const event of events) await addOperatorEvent(records, event);
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
   tell(({ onEvents, onOperatorEvents }) => {
     const listed = onOperatorEvents === undefined ? events : events.filter(({ actor }) => actor === null);

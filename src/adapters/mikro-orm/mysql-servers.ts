@@ -141,7 +141,7 @@ const RETURN_MS = 5_000;
  * @param pools a pool of the driver for each server, the preferred server first
  * @param session the first statements of each connection
  * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit
- * @param onFailOver called when another server than before has given a connection, with its number, and the error for which the former one was left
+ * @param onFailOver called when another server than before is used, with its number, and the error for which the former one was left
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],
@@ -181,7 +181,6 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
-        // A connection to the former server may have taken longer.
         if (at === current && at !== last) onFailOver?.(at, failure);
         if (at === current) last = at;
         if (isLate()) connection.release();

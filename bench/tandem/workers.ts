@@ -94,7 +94,7 @@ const sectionOf = (running: readonly Running[]): Section => {
   return {
     title: 'Tandem: workers',
     text: [
-      'In turns. On a machine with two cores, the load client and the databases take their share of them. Limits are counted in Redis.',
+      'In turns. Limits are counted in Redis. On a machine with two cores, the load client and the databases need the second core themselves, so two workers cannot be faster: there, the processor time of a request, that of all processes of the service, tells what they cost.',
       table(['', '/s', 'times', 'CPU, ms a request'], rows),
     ].join('\n\n'),
   };

@@ -12,7 +12,7 @@ import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { ask, type Holder, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { type Answer, ask, type Holder, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { canStartGalera, startGalera } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import { onMariadb } from '../support/storage/databases.ts';
@@ -129,8 +129,12 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     const people: ReturnType<typeof aPerson>[] = [];
     const refused: unknown[] = [];
     const holders: Holder[] = [];
-    const again = async (work: () => Promise<unknown>) => {
-      while (going) await Promise.all([work(), pause(EVERY)]);
+    // The last answer of each is a success: then nothing of it is still to be reverted at its instance.
+    const again = async (work: () => Promise<Pick<Answer, 'status'>>) => {
+      for (let isLast = false; !isLast; ) {
+        const [{ status }] = await Promise.all([work(), pause(EVERY)]);
+        isLast = !going && status < 300;
+      }
     };
     const loops: Promise<void>[] = [];
     for (const { url } of services) {
@@ -139,9 +143,10 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
       loops.push(...own.map(({ refresh }) => again(() => refresh(url))));
       const register = async () => {
         const person = aPerson();
-        const { status, code } = await postJson(`${url}/auth/register`, person);
-        if (status === 201) people.push(person);
-        else refused.push(code);
+        const answer = await postJson(`${url}/auth/register`, person);
+        if (answer.status === 201) people.push(person);
+        else refused.push(answer.code);
+        return answer;
       };
       loops.push(again(register));
     }
@@ -164,31 +169,51 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
       },
     };
   };
-  const isolated = (is: 0 | 1) => database(0).em.execute(`set global wsrep_provider_options = 'gmcast.isolate=${is}'`);
+  /** Cuts the first node off, and keeps the connection for the way back: such a node takes no new one. @returns what joins it again */
+  const cutOff = async () => {
+    const [cut, mended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const isolate = (is: 0 | 1) => sql.raw(`set global wsrep_provider_options = 'gmcast.isolate=${is}'`);
+    const connection = database(0).em.getKysely().connection();
+    const done = connection.execute(async (held) => {
+      await isolate(1).execute(held);
+      cut.resolve();
+      await mended.promise;
+      await isolate(0).execute(held);
+    });
+    await Promise.race([cut.promise, done]);
+    return () => {
+      mended.resolve();
+      return done;
+    };
+  };
   /** The hosts that the first instance has gone to, as it has logged them. */
   const hostsUsed = (): unknown[] =>
     (services[0]?.stdout ?? []).filter((line) => line.includes('another host')).map((line) => JSON.parse(line).host);
 
-  it.each<[string, (node: TestServer) => unknown, (node: TestServer) => unknown]>([
-    ['killed, and joins again by a transfer of the state', (node) => node.kill(), (node) => node.restart()],
-    ['frozen, and goes on', (node) => node.freeze(), (node) => node.thaw()],
-    ['cut off from the others, and joins again', () => isolated(1), () => isolated(0)],
-  ])('a node is %s: nobody is logged out, and nothing acknowledged is lost', async (_, strike, mend) => {
+  it.each<[string, (node: TestServer) => Promise<() => unknown>]>([
+    ['killed, and joins again by a transfer of the state', (node) => node.kill().then(() => node.restart)],
+    ['frozen, and goes on', (node) => node.freeze().then(() => node.thaw)],
+    ['cut off from the others, and joins again', cutOff],
+  ])('a node is %s: nobody is logged out, and nothing acknowledged is lost', async (_, strike) => {
     const node = nodes[0] ?? expect.unreachable();
     const [own = '', ...others] = nodes.map((_, each) => new URL(nodeUrl(each)).host);
-    const before = hostsUsed().length;
     const { holders, people, codes, untilAllRefreshed, stop } = await load();
     try {
       await untilAllRefreshed();
-      await strike(node);
+      await vi.waitFor(() => expect(hostsUsed().at(-1) ?? own).toBe(own), PATIENCE);
+      const before = hostsUsed().length;
+      const mend = await strike(node);
+      // Until the other nodes give a node up, it may go on, and the doctor may find it well.
+      await vi.waitFor(() => expect(others).toContain(hostsUsed()[before]), PATIENCE);
       await untilAllRefreshed();
-      const findings = [await examineDatabase(setUpOf({ DATABASE_URL: clusterUrl(0) }))].flat();
-      const unreachable = findings.filter(({ id }) => id === 'database.unreachable');
-      expect(unreachable.map(({ seen }) => seen)).toContainEqual(expect.stringContaining(`${own}: `));
-      await mend(node);
+      await vi.waitFor(async () => {
+        const findings = [await examineDatabase(setUpOf({ DATABASE_URL: clusterUrl(0) }))].flat();
+        const unreachable = findings.filter(({ id }) => id === 'database.unreachable');
+        expect(unreachable.map(({ seen }) => seen)).toContainEqual(expect.stringContaining(`${own}: `));
+      }, PATIENCE);
+      await mend();
       // The first instance goes back to its node by itself.
-      await vi.waitFor(() => expect(hostsUsed().slice(before).at(-1)).toBe(own), PATIENCE);
-      expect(others).toContain(hostsUsed()[before]);
+      await vi.waitFor(() => expect(hostsUsed().at(-1)).toBe(own), PATIENCE);
       await untilAllRefreshed();
     } finally {
       await stop();

@@ -180,8 +180,8 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
-        if (at !== lastUsed) onFailOver?.(at, failure);
-        lastUsed = at;
+        if (at === current && at !== lastUsed) onFailOver?.(at, failure);
+        if (at === current) lastUsed = at;
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

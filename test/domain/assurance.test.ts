@@ -161,4 +161,10 @@ describe('a step-up', () => {
       expect(missingStepUp(FACTOR_CHANGE, session(ages), of(false))).toBeNull();
     expect(missingStepUp(FACTOR_CHANGE, session({ known: maxAge, held: DAY }), of(false))).toEqual({ maxAge });
   });
+
+  it('in an adopted session, takes what the user has shown here', () => {
+    const adopted = authenticatedBy([{ method: 'adopted', at: NOW }]);
+    expect(missingStepUp(FACTOR_CHANGE, adopted, of(false))).toEqual({ maxAge });
+    expect(missingStepUp(FACTOR_CHANGE, authenticatedBy([{ method: 'totp', at: NOW }], adopted), of(false))).toBeNull();
+  });
 });

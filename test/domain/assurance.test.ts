@@ -8,6 +8,7 @@ import {
   assuredAt,
   authenticatedBy,
   FACTOR_CHANGE,
+  loginMethodOf,
   type Method,
   type MissingStepUp,
   missingStepUp,
@@ -49,6 +50,15 @@ describe('what a user has shown', () => {
     expect(assuranceOf(amr)).toBe(amr.includes('mfa') ? 'aal2' : 'aal1');
     for (const order of [methods, methods.toReversed()])
       expect(order.reduce<readonly Amr[]>((before, method) => amrAfter(before, [method]), [])).toEqual(amr);
+  });
+
+  it.each<[Amr[], ReturnType<typeof loginMethodOf>]>([
+    [['pwd', 'otp', 'mfa'], 'password'],
+    [['fed', 'pop', 'user', 'mfa'], 'provider'],
+    [['pop', 'user', 'mfa'], 'passkey'],
+    [['otp'], null],
+  ])('a log-in with %j was made by %s', (amr, method) => {
+    expect(loginMethodOf(amr)).toBe(method);
   });
 
   it('counts each kind from its last time', () => {

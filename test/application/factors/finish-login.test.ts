@@ -51,7 +51,7 @@ it('a log-in is not finished when the password is changed at that moment', async
   await expect(finishLogin(deps)({ pendingLogins: [pending[0]], factor: { code } })).rejects.toMatchObject(refused);
 });
 
-it('guesses with a session of another user are counted as those of anybody', async () => {
+it('guesses with a session of another user are counted as those of anybody, and with an own one apart', async () => {
   const { world, pending } = await setUp();
   const { refreshToken } = await world.app.register(BOB);
   const guess = (...refreshTokens: string[]) =>
@@ -59,4 +59,6 @@ it('guesses with a session of another user are counted as those of anybody', asy
   for (let time = 0; time < 50; time += 1)
     await expect(guess()).rejects.toMatchObject({ code: 'AUTH_SECOND_FACTOR_INVALID' });
   await expect(guess(refreshToken)).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+  const own = guess(refreshToken, world.session.refreshToken);
+  await expect(own).rejects.toMatchObject({ code: 'AUTH_SECOND_FACTOR_INVALID' });
 });

@@ -83,10 +83,12 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
       void answer.then((first) => kernel.after(chance.spread(1, 4 * SECOND), () => void again(first)));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
+    // At once: another tab may repeat the request before this one gives up.
+    if (!isKept) facts.unanswered.add(id);
     // Answers arrive in the order in which they are sent, as over one connection of HTTP/2.
     if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(10, line.slowest));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
-    if (!isKept || back === null) facts.unanswered.add(id);
+    if (got === null || back === null) facts.unanswered.add(id);
     // Refreshes with an expired token are not recorded: such a token does not verify, so it cannot reveal a thief.
     else if (isLive(refresh) && asked.path === REFRESH && [200, 401].includes(got.status))
       facts.refreshes.set(id, [...(facts.refreshes.get(id) ?? []), kernel.time]);

@@ -103,13 +103,14 @@ const isEndedByFailure = (id: string): boolean => {
 /** The documented reason for which an honest user may be logged out; `false` if there is none. */
 const excuseOf = (token: string): string | false => {
   const id = sessionOf(token);
-  const [end, row, { exp, jti } = {}] = [facts.ended.get(id), sessionRow(id), claimsOf(token)];
+  const [end, row, { exp, iat, jti } = {}] = [facts.ended.get(id), sessionRow(id), claimsOf(token)];
   const reason = end?.reason ?? 'silently';
   if (row && isEndedWithAll(row)) return 'it ended: operator';
   // The id has the time at which it was made, some time before the session was stored.
   if (forgotSince(decodeTime(id), decodeTime(id) + 15 * SECOND)) return 'the log-in was forgotten';
   if (facts.touchedByThief.has(id)) return 'touched by a thief';
   if (Number(exp) * SECOND <= kernel.time + SECOND || reason === 'expired') return 'expired';
+  if (Number(row?.expiresAt) <= kernel.time && forgotSince(Number(iat) * SECOND)) return 'its later end was forgotten';
   // A tab waits two seconds for the cookie that another tab is getting, and then repeats the old token, which ends the session. A failure gives no cookie.
   const isLate = row?.previousTokenId === jti && kernel.time > Number(row?.rotatedAt) + 2 * SECOND;
   if (isLate && !facts.failedTokens.has(token)) facts.unanswered.add(id);

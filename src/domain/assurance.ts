@@ -80,8 +80,8 @@ export type Authenticated = {
 
 const NOT_AUTHENTICATED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
 
-const latest = (times: readonly (number | null)[]): number | null =>
-  times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
+const latest = (before: number | null, times: readonly number[]): number | null =>
+  times.reduce<number | null>((a, b) => Math.max(a ?? b, b), before);
 
 export const authenticatedBy = (authentications: Authentications, before = NOT_AUTHENTICATED): Authenticated => {
   const timesOf = (kind: FactorKind) =>
@@ -92,8 +92,8 @@ export const authenticatedBy = (authentications: Authentications, before = NOT_A
       before.amr,
       authentications.map(({ method }) => method),
     ),
-    knownAt: latest([before.knownAt, ...timesOf('known')]),
-    heldAt: latest([before.heldAt, ...timesOf('held')]),
+    knownAt: latest(before.knownAt, timesOf('known')),
+    heldAt: latest(before.heldAt, timesOf('held')),
   };
 };
 

@@ -8,6 +8,7 @@ import {
   assuredAt,
   authenticatedBy,
   FACTOR_CHANGE,
+  loginMethodOf,
   type Method,
   type MissingStepUp,
   missingStepUp,
@@ -49,6 +50,15 @@ describe('what a user has shown', () => {
     expect(assuranceOf(amr)).toBe(amr.includes('mfa') ? 'aal2' : 'aal1');
     for (const order of [methods, methods.toReversed()])
       expect(order.reduce<readonly Amr[]>((before, method) => amrAfter(before, [method]), [])).toEqual(amr);
+  });
+
+  it.each<[Amr[], ReturnType<typeof loginMethodOf>]>([
+    [['pwd', 'otp', 'mfa'], 'password'],
+    [['fed', 'pop', 'user', 'mfa'], 'provider'],
+    [['pop', 'user', 'mfa'], 'passkey'],
+    [['otp'], null],
+  ])('a log-in with %j was made by %s', (amr, method) => {
+    expect(loginMethodOf(amr)).toBe(method);
   });
 
   it('counts each kind from its last time', () => {
@@ -160,5 +170,11 @@ describe('a step-up', () => {
     for (const ages of [{ known: 0 }, { held: 0 }, { known: 0, held: DAY }, { known: DAY, held: 0 }])
       expect(missingStepUp(FACTOR_CHANGE, session(ages), of(false))).toBeNull();
     expect(missingStepUp(FACTOR_CHANGE, session({ known: maxAge, held: DAY }), of(false))).toEqual({ maxAge });
+  });
+
+  it('in an adopted session, takes what the user has shown here', () => {
+    const adopted = authenticatedBy([{ method: 'adopted', at: NOW }]);
+    expect(missingStepUp(FACTOR_CHANGE, adopted, of(false))).toEqual({ maxAge });
+    expect(missingStepUp(FACTOR_CHANGE, authenticatedBy([{ method: 'totp', at: NOW }], adopted), of(false))).toBeNull();
   });
 });

@@ -240,7 +240,10 @@ describe('a throttle', () => {
   it('is forgotten an hour after the last attempt', () => {
     const state = withAttempt(null, ONE, 0);
     expect([isObsolete(state, FAILURE_TTL - 1), isObsolete(state, FAILURE_TTL)]).toEqual([false, true]);
+    expect(isObsolete(withAttempt(null, ONE, HOUR), HOUR)).toBe(false);
     expect(FAILURE_TTL).toBe(HOUR);
+    const buckets = new Map([1, 2].map((at) => [`used at ${at}`, at]));
+    expect([...withAttempt({ ...state, buckets }, ONE, HOUR + 1).buckets.keys()]).toEqual(['used at 2', '']);
     expect(withAttempt(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
   });
 
@@ -261,6 +264,15 @@ describe('a throttle', () => {
       expect(withAttempt(after, client, now)).toEqual(state());
       pass(MINUTE);
     }
+  });
+
+  it('admits an attempt when the clock was set back', () => {
+    const { attempts, pass, wait } = account();
+    pass(HOUR);
+    attempts(ONE, 51);
+    expect(wait(ONE)).toBeGreaterThan(0);
+    pass(-MINUTE);
+    expect(wait(ONE)).toBe(0);
   });
 
   it('forgets the failures of a client that succeeds, and keeps those of the others', () => {

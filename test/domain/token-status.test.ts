@@ -195,6 +195,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     // The number tells it where `iat` does not: within the second of the last rotation.
     expect(statusOf(restored, token('x', 1, START), now)).toBe('recoverable');
     expect(statusOf({ ...restored, rotation: 2 }, token('x', 1, START), now)).toBe('reused');
+    expect(statusOf({ ...restored, rotation: 2 }, lost, now)).toBe('recoverable');
     const recovery = { ...rotation(restored, lost, now), expected: FIRST.claims.jti, continuesBurst: false };
     const recovered = rotated(restored, recovery) ?? expect.unreachable();
     expect(statusOf(recovered, FIRST, now + 10_000)).toBe('raced');

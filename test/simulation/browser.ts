@@ -3,16 +3,16 @@ import type { AuthClient } from '../../client/src/types.ts';
 import type { Channel } from '../support/page-parts.ts';
 import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, isLive, REFRESH, type Sent, tokenIn, tokensOf } from './requests.ts';
+import { type Answer, APPLICATION, isLive, REFRESH, type Request, type Sent, tokenIn, tokensOf } from './requests.ts';
 import { facts } from './world.ts';
 
 /** A simulated browser without its tabs: cookies, storage, the sleep of its machine, and its network connection (`line`) to the service. */
 
 export type Browser = ReturnType<typeof openBrowser>;
 /** `goOn` runs the callbacks that have waited while the tab was frozen or the machine asleep. */
-type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
+type TabAction = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
 /** `happens` sends an event to the page. */
-export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
+export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<TabAction, () => void>;
 
 /** `slowest`: milliseconds of one way at most. The others: how often a request is lost, has no answer, or arrives twice, and how often IndexedDB fails. */
 const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, keyFaults: 0, onLine: true };
@@ -66,7 +66,7 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
 /** Sends requests over a line. The answer is `null` if the request or the answer is lost, or `cut` resolves before. */
 const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
   let lastArrival = 0;
-  return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
+  return async (asked: Request, cut: Promise<null>): Promise<Answer | null> => {
     const { refresh, own: id } = tokensOf(asked);
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);

@@ -2,16 +2,16 @@ import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../support/keys.ts';
 import { database } from './database.ts';
 import { atRefresh } from './internet.ts';
-import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { operate } from './operators.ts';
-import { deployment, instances, openInstance, outside } from './service.ts';
+import { type Chance, HOUR, kernel, MINUTE, SECOND, trace } from './kernel.ts';
+import { actAtRandom } from './operators.ts';
+import { deployment, instances, openInstance, otherServers } from './service.ts';
 import { allBrowsers } from './visitor.ts';
-import { facts, horizon, often, world } from './world.ts';
+import { facts, horizon, pickOften, world } from './world.ts';
 
 /** The parts of a world that faults change. */
 const PARTS = {
   database: () => database.faults,
-  outside: () => outside,
+  outside: () => otherServers,
   instance: (chance: Chance) => chance.pick(instances).line,
   line: (chance: Chance) => chance.pick(allBrowsers()).line,
 };
@@ -41,7 +41,7 @@ const LASTING = {
 } as const satisfies Record<string, Lasting>;
 
 const someTime = (chance: Chance, longest: number = HOUR) => chance.spread(SECOND, Math.min(longest, horizon() / 20));
-const last = async (chance: Chance, [part, member, least, most, longest]: Lasting): Promise<void> => {
+const causeLasting = async (chance: Chance, [part, member, least, most, longest]: Lasting): Promise<void> => {
   const target = PARTS[part](chance);
   const before = Object(target)[member];
   Object.assign(target, { [member]: chance.spread(least, most) });
@@ -65,10 +65,10 @@ const SUDDEN = {
     const milliseconds = chance.spread(10, 5 * SECOND);
     const lost = database.forget(milliseconds);
     if (lost.length > 0) facts.forgotten.push(kernel.time);
-    tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
+    trace(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
     for (const { table, key, after } of lost)
       if (table === 'sessions' && !after) facts.ended.delete(JSON.parse(key)[0]);
-    await last(chance, LASTING.down);
+    await causeLasting(chance, LASTING.down);
   },
   async kill(chance: Chance) {
     await atRefresh();
@@ -93,22 +93,22 @@ const SUDDEN = {
       await restart(chance);
     }
   },
-  operator: (chance: Chance) => operate(chance, someTime(chance)),
+  operator: (chance: Chance) => actAtRandom(chance, someTime(chance)),
 };
 const FAULTS = { ...LASTING, ...SUDDEN };
 export type Fault = keyof typeof FAULTS;
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
 
 /** Causes one fault after the other until the end of the world. One kind is more frequent than the others. */
-export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<void> => {
+export const causeFaults = async (chance: Chance, kinds: readonly Fault[]): Promise<void> => {
   while (!world.isOver && kinds.length > 0) {
     await kernel.sleep(chance.spread(3 * SECOND, horizon() / 20));
     if (world.isOver) return;
-    const kind = often(chance, kinds);
-    tell(`fault: ${kind}`);
+    const kind = pickOften(chance, kinds);
+    trace(`fault: ${kind}`);
     facts.lastFault = Number.POSITIVE_INFINITY;
     const fault = FAULTS[kind];
-    await (typeof fault === 'function' ? fault(chance) : last(chance, fault));
+    await (typeof fault === 'function' ? fault(chance) : causeLasting(chance, fault));
     facts.lastFault = kernel.time;
   }
 };

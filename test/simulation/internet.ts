@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { database } from './database.ts';
 import { expect, kernel, MINUTE, perWorld, SECOND, within } from './kernel.ts';
-import { type Answer, type Asked, claimsOf, json, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
+import { type Answer, claimsOf, json, REFRESH, type Request, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import type { Rule } from './rules.ts';
 import { instances, problemsOf } from './service.ts';
 import { facts, faultWithin, forgotSince, hasPassword, isEndedWithAll, sessionRow, world } from './world.ts';
@@ -11,12 +11,12 @@ import { facts, faultWithin, forgotSince, hasPassword, isEndedWithAll, sessionRo
 export const internet = perWorld((chance) => ({
   ...{ chance, requests: 0, arrived: Promise.withResolvers<void>() },
   /** The last request that reads with an access token, which a thief can repeat without harm to the owner. */
-  lastRead: undefined as Asked | undefined,
+  lastRead: undefined as Request | undefined,
   /** The first result of each secret that works once, and when the request arrived. */
   uses: new Map<string | undefined, { readonly result: string; readonly at: number }>(),
 }));
 
-const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void => {
+const recordFacts = (asked: Request, { status, body }: Answer, arrivedAt: number): void => {
   const { access, refresh, id } = tokensOf(asked);
   const [, issued] = /"accessToken":"([^"]+)"/.exec(body) ?? [];
   if (issued) facts.tokens.set(sessionOf(issued), issued);
@@ -30,7 +30,7 @@ const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void =
     if (other !== id && claimsOf(facts.tokens.get(other)).sub === claimsOf(access).sub) facts.failed.delete(other);
 };
 
-const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
+const judgeAnswer = (asked: Request, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
   const { method, path, body = '', headers } = asked;
   const { status } = answer;
   const { refresh, access, own, id } = tokensOf(asked);
@@ -66,7 +66,7 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, problems: 
 };
 
 /** Sends a request to a random running instance. Its answer is judged; it is `null` if there is none. */
-export const send = (asked: Asked) => {
+export const send = (asked: Request) => {
   const arrivedAt = kernel.time;
   internet.requests += 1;
   const up = instances.filter(({ line }) => !line.isDead);
@@ -77,21 +77,21 @@ export const send = (asked: Asked) => {
   if (asked.method === 'GET' && tokensOf(asked).access) internet.lastRead = asked;
   const judged = answer.then((value) => {
     if (value === null || instance.line.isDead) return null;
-    note(asked, value, arrivedAt);
+    recordFacts(asked, value, arrivedAt);
     judgeAnswer(asked, value, arrivedAt, problemsOf(instance, asked, value));
     return value;
   });
   void within(`${asked.method} ${asked.path}`, judged, 45 * SECOND);
   return { answer: judged, hangUp };
 };
-export const ask = (asked: Asked) => send(asked).answer;
+export const answerTo = (asked: Request) => send(asked).answer;
 /** Resolves when a refresh arrives, so that a fault can meet one: at a random moment it hardly ever would. */
 export const atRefresh = (): Promise<void> => {
   internet.arrived = Promise.withResolvers();
   return Promise.race([internet.arrived.promise, kernel.sleep(20 * MINUTE)]);
 };
 export const askForLogIn = (address: string, account: string, password = '') =>
-  ask({ method: 'POST', path: '/auth/login', address, ...json({ account, password }) });
+  answerTo({ method: 'POST', path: '/auth/login', address, ...json({ account, password }) });
 
 /** Whether a session was ended by its own request, whose answer was a failure. */
 const isEndedByFailure = (id: string): boolean => {

@@ -43,7 +43,7 @@ export const perWorld = <State extends object>(make: (chance: Chance) => State):
 
 const realTurn = setImmediate;
 /** Resolves after all microtasks. */
-const turn = () => new Promise<void>((resolve) => realTurn(resolve));
+const microtasksDone = () => new Promise<void>((resolve) => realTurn(resolve));
 
 /** A timer: `call` runs at the time `at`, and if `every` is above 0, again after each `every` milliseconds. */
 export type Entry = { at: number; call: (() => void) | null; readonly every: number };
@@ -58,7 +58,7 @@ export const kernel = {
   now: (): number => Math.floor(kernel.time),
   /** Begins a world. Before, callbacks of the former world run to their end, since they may set timers. */
   async begin(seed: number): Promise<Chance> {
-    await turn();
+    await microtasksDone();
     entries.length = 0;
     Object.assign(kernel, { seed, time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
     const chance = new Chance(seed);
@@ -75,7 +75,7 @@ export const kernel = {
   async run(milliseconds: number): Promise<void> {
     const end = kernel.time + milliseconds;
     for (;;) {
-      await turn();
+      await microtasksDone();
       const next = entries.at(-1);
       if (kernel.isStopped || next === undefined || next.at > end) break;
       entries.pop();
@@ -97,19 +97,19 @@ export const story = perWorld(() => ({
   violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
   /** The hash of all lines of the trace, by which two runs of a seed are compared. */
   hash: 0,
-  trace: undefined as ((line: string) => void) | undefined,
+  write: undefined as ((line: string) => void) | undefined,
 }));
 
-export const tell = (text: string): void => {
+export const trace = (text: string): void => {
   for (const byte of Buffer.from(text)) story.hash = (Math.imul(story.hash, 31) + byte) >>> 0;
-  story.trace?.(`${new Date(kernel.time).toISOString()}  ${text}`);
+  story.write?.(`${new Date(kernel.time).toISOString()}  ${text}`);
 };
 
 /** @param excuse a documented reason why the rule need not hold */
 export const expect = (rule: Rule, holds: boolean, text: () => string = String, excuse: string | false = false) => {
   if (!excuse) story.judged.add(rule);
   if (holds) return;
-  tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
+  trace(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
   if (excuse) return;
   story.violation ??= { rule, text: `after ${kernel.events} events: ${rule} (${RULES[rule]}): ${text()}` };
   kernel.isStopped = true;
@@ -125,8 +125,8 @@ export const within = async <Result>(what: string, work: Promise<Result>, limit 
   return { result, error };
 };
 /** Waits for an action, and adds its outcome to the trace. @returns the code of the error, if it fails */
-export const tried = async (what: string, work: Promise<unknown>): Promise<string | undefined> => {
+export const traced = async (what: string, work: Promise<unknown>): Promise<string | undefined> => {
   const { error } = await within(what, work);
-  tell(`${what}: ${error ? error.code : 'done'}`);
+  trace(`${what}: ${error ? error.code : 'done'}`);
   return error && String(error.code);
 };

@@ -60,7 +60,7 @@ const [first, last] = from ? [Number(from.replaceAll('-', '')) * 1_000, Number.P
 const isOver = () => process.uptime() - begun >= 60 * Number(minutes) || (mutant && broken > 0);
 for (let seed = first; seed <= last && !isOver(); seed += 1) {
   const start = process.uptime();
-  const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
+  const result = await runWorld(seed, { ...given, write: values.trace ? say : undefined });
   const { hash, days, events, requests, violation } = result;
   const seconds = (process.uptime() - start).toFixed(1);
   say(`${seed} ${hash} ${days} days, ${requests} requests, ${events} events, ${seconds} s`);

@@ -3,8 +3,8 @@ import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { database } from './database.ts';
-import { ask, askForLogIn } from './internet.ts';
-import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
+import { answerTo, askForLogIn } from './internet.ts';
+import { type Chance, expect, kernel, MINUTE, SECOND, trace } from './kernel.ts';
 import { BASE, claimsOf, sessionOf } from './requests.ts';
 import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
@@ -15,7 +15,7 @@ import { facts, faultWithin, forgotSince, userNamed } from './world.ts';
 type Name = keyof typeof ACTS;
 const ALL = [...(Object.keys(ACTS) as Name[]), 'disable-user', 'set-email', 'invite'] as const;
 
-const act = async (name: Name, given: { readonly [member: string]: unknown; body?: object }) => {
+const perform = async (name: Name, given: { readonly [member: string]: unknown; body?: object }) => {
   const instance = instances.find(({ line }) => !line.isDead);
   const settings = { hasMail: true, accountPagesUrl: `${BASE}/auth/link`, resetLinkHandOver: 'on' };
   const deps = { ...instance?.service.deps, ...settings };
@@ -25,7 +25,7 @@ const act = async (name: Name, given: { readonly [member: string]: unknown; body
 };
 
 /** An operator does a random act about a random user. A disabled user is enabled again after `time` milliseconds. */
-export const operate = async (chance: Chance, time: number): Promise<void> => {
+export const actAtRandom = async (chance: Chance, time: number): Promise<void> => {
   const [user, name] = [database.rows('users').at(chance.below(5)), chance.pick(ALL)];
   if (user === undefined) return;
   const one = (table: 'sessions' | 'identities') => database.rows(table).find(({ userId }) => userId === user.id)?.id;
@@ -34,27 +34,28 @@ export const operate = async (chance: Chance, time: number): Promise<void> => {
   const kind = chance.pick([{ emailVerified: true }, { final: true }, { sendLink: true }, {}]);
   const body = { email, attributes: {}, handOver: chance.happens(0.5), reason: 'an exercise', ...kind };
   const ids = { id: name === 'replay-webhook' ? 'receiver' : user.id };
-  const { code, url } = await act(name, { ...ids, sessionId: one('sessions'), identityId: one('identities'), body });
-  tell(`operator: ${name} ${user.username}: ${code ?? 'done'}`);
+  const more = { sessionId: one('sessions'), identityId: one('identities'), body };
+  const { code, url } = await perform(name, { ...ids, ...more });
+  trace(`operator: ${name} ${user.username}: ${code ?? 'done'}`);
   if (url) facts.letters.push({ to: String(user.email), text: url });
   if (name !== 'disable-user' || code) return;
   await kernel.sleep(time);
-  while ((await act('enable-user', ids)).code) await kernel.sleep(5 * SECOND);
+  while ((await perform('enable-user', ids)).code) await kernel.sleep(5 * SECOND);
 };
 
 /** An operator disables each user, who then tries to log in. */
 export const disableAll = async (): Promise<void> => {
   for (const person of people) {
-    await act('disable-user', { id: userNamed(person.name)?.id });
+    await perform('disable-user', { id: userNamed(person.name)?.id });
     await askForLogIn('10.8.8.8', person.name, passwordOf(person));
   }
 };
 
 /** Another service checks the last access token of an ended session in both ways: at the gateway, and in the list of ended sessions. */
-const judgeEnd = async (id: string, token: string, delay: number): Promise<void> => {
+const judgeEndedSession = async (id: string, token: string, delay: number): Promise<void> => {
   const endedAt = kernel.time;
   await kernel.sleep(delay);
-  const get = (path: string, headers = {}) => ask({ method: 'GET', address: '10.9.9.9', path, headers });
+  const get = (path: string, headers = {}) => answerTo({ method: 'GET', address: '10.9.9.9', path, headers });
   const asked = [get('/auth/gateway', { authorization: `Bearer ${token}` }), get('/.well-known/ended-sessions')];
   const [gateway, feed] = await Promise.all(asked);
   if (!gateway || gateway.status === 429 || feed?.status !== 200) return;
@@ -73,5 +74,5 @@ database.watch('endedSessions', ({ after }) => {
   const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token).sub === after.userId;
   const [, token] = [...facts.tokens].find(isOf) ?? [];
   // 14 minutes later, the last access token may still be valid for a minute.
-  if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);
+  if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEndedSession(sessionOf(token), token, delay);
 });

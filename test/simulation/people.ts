@@ -1,23 +1,23 @@
 import type { AuthClient } from '../../client/src/types.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
-import { DAY, expect, kernel, MINUTE, SECOND, tell, tried, within } from './kernel.ts';
+import { DAY, expect, kernel, MINUTE, SECOND, trace, traced, within } from './kernel.ts';
 import { BASE } from './requests.ts';
 import { openTab } from './tab.ts';
-import { mailedCode, type Person, passwordOf, request, sendTwice, visit } from './visitor.ts';
-import { hasPassword, horizon, lettersTo, often, userNamed, world } from './world.ts';
+import { mailedCode, type Person, passwordOf, request, sendTwice, visitPages } from './visitor.ts';
+import { hasPassword, horizon, lettersTo, pickOften, userNamed, world } from './world.ts';
 
 /** A person does one thing after the other until the world ends. */
-export const live = async (person: Person): Promise<void> => {
+export const runPerson = async (person: Person): Promise<void> => {
   const { chance, browsers, name } = person;
   for (let isKnown = false; !world.isOver; ) {
     await kernel.sleep(chance.spread(300, isKnown ? horizon() / 12 : 5 * MINUTE));
     if (world.isOver) return;
     const browser = chance.pick(browsers);
     if (!isKnown) isKnown = await register(person, browser);
-    else await (chance.happens(0.6) ? disturb(person, browser) : act(person, browser));
+    else await (chance.happens(0.6) ? causeBrowserEvent(person, browser) : doSomething(person, browser));
   }
-  tell(`${name} is done`);
+  trace(`${name} is done`);
 };
 
 /** Registers a person. A person without a password adds a passkey. @returns whether there is an account */
@@ -25,7 +25,7 @@ const register = async (person: Person, browser: Browser): Promise<boolean> => {
   const { auth } = await visibleTab(person, browser);
   const [username, [password]] = [person.name, person.passwords];
   const registration = auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
-  const code = await tried(`${username} registers`, registration);
+  const code = await traced(`${username} registers`, registration);
   if (!code && !password) await request(person, browser, auth, 'add-passkey');
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
 };
@@ -60,7 +60,7 @@ const EVENTS: Readonly<Record<string, (browser: Browser, some: readonly Tab[], p
   async refresh(browser, _some, person) {
     await visibleTab(person, browser);
     for (const tab of browser.tabs) tab.show();
-    await tried(`${browser.name} refreshes`, Promise.allSettled([...browser.tabs].map((tab) => tab.auth.refresh())));
+    await traced(`${browser.name} refreshes`, Promise.allSettled([...browser.tabs].map((tab) => tab.auth.refresh())));
   },
   sleep(browser, _some, { chance }) {
     browser.sleep();
@@ -74,17 +74,17 @@ const EVENTS: Readonly<Record<string, (browser: Browser, some: readonly Tab[], p
     });
   },
 };
-const disturb = async (person: Person, browser: Browser): Promise<void> => {
+const causeBrowserEvent = async (person: Person, browser: Browser): Promise<void> => {
   const name = person.chance.pick(['open', 'refresh', ...Object.keys(EVENTS)]);
   const some = [...browser.tabs].filter(() => person.chance.happens(0.5));
   await EVENTS[name]?.(browser, some, person);
-  tell(`${browser.name}: ${name}`);
+  trace(`${browser.name}: ${name}`);
 };
 
 /** Acts that a person does with or without a session. */
 const ACTS: Readonly<Record<string, (person: Person, browser: Browser, auth: AuthClient) => Promise<unknown>>> = {
-  visit: (person, browser) => visit(person, browser),
-  mail: (person, browser) => visit(person, browser, person.chance.pick(lettersTo(person.name))),
+  visit: (person, browser) => visitPages(person, browser),
+  mail: (person, browser) => visitPages(person, browser, person.chance.pick(lettersTo(person.name))),
   request,
   adopt: (...given) => request(...given, 'adopt'),
 };
@@ -100,11 +100,11 @@ const OF_SESSION: typeof ACTS = {
   },
 };
 const ALL = Object.entries({ ...ACTS, ...OF_SESSION });
-const act = async (person: Person, browser: Browser): Promise<void> => {
+const doSomething = async (person: Person, browser: Browser): Promise<void> => {
   const { auth } = await visibleTab(person, browser);
-  const [name, run] = often(person.chance, ALL);
+  const [name, run] = pickOften(person.chance, ALL);
   if (name in OF_SESSION && auth.user === null) await logIn(person, browser, auth);
-  else if (name in OF_SESSION) await tried(`${browser.name}: ${name}`, run(person, browser, auth));
+  else if (name in OF_SESSION) await traced(`${browser.name}: ${name}`, run(person, browser, auth));
   else await run(person, browser, auth);
 };
 
@@ -116,15 +116,15 @@ const logIn = async (person: Person, browser: Browser, auth: AuthClient): Promis
   if (password) {
     const isRight = () => hasPassword(userNamed(account), password);
     const wasRight = isRight();
-    code = await tried(`${account} logs in`, auth.login({ account, password }));
+    code = await traced(`${account} logs in`, auth.login({ account, password }));
     if (wasRight && isRight()) expect('the password works', code !== 'AUTH_CREDENTIALS_INVALID', () => account);
   } else if (recoveryCode) await sendTwice(browser, '/auth/login', { account, password: recoveryCode });
   await kernel.sleep(chance.spread(SECOND, MINUTE));
   // On a new device, a code by mail is needed as well, even if the password was wrong.
   if (code === 'AUTH_SECOND_FACTOR_REQUIRED')
-    code = await tried(
+    code = await traced(
       `${account} types a code`,
       auth.logInAt('/auth/login/second-factor', { mailCode: mailedCode(person) }),
     );
-  if (code && (await register(person, browser)) && chance.happens(0.7)) await visit(person, browser);
+  if (code && (await register(person, browser)) && chance.happens(0.7)) await visitPages(person, browser);
 };

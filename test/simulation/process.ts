@@ -16,29 +16,29 @@ import { type Chance, kernel, perWorld, START } from './kernel.ts';
 type Kept = { readonly file: string; readonly growth: () => number };
 /** The maps and sets that modules of the service make while they are loaded. */
 export const keptByModules: Kept[] = [];
-export const watch = perWorld(() => ({
+export const observed = perWorld(() => ({
   /** `begun`: where each asynchronous resource of Node.js was made; `waits`: those of them whose callbacks have run. */
   begun: new Map<number, Error>(),
   waits: new Set<string>(),
   /** The maps and sets that an instance makes while it is composed; `null` at other times. */
   kept: null as Kept[] | null,
 }));
-watch.kept = keptByModules;
+observed.kept = keptByModules;
 createHook({
   trackPromises: false,
   /** Resources of Node.js have types in capital letters. Those of streams do not wait for the machine. */
   init(id, type) {
-    if (/^(?!STREAM_)[A-Z_]+$|^Timeout$/.test(type)) watch.begun.set(id, new Error(type));
+    if (/^(?!STREAM_)[A-Z_]+$|^Timeout$/.test(type)) observed.begun.set(id, new Error(type));
   },
-  before: (id) => void (watch.begun.has(id) && watch.waits.add(`${watch.begun.get(id)?.stack}`)),
+  before: (id) => void (observed.begun.has(id) && observed.waits.add(`${observed.begun.get(id)?.stack}`)),
 }).enable();
 
 for (const name of ['Map', 'Set'] as const) {
   const construct = (target: MapConstructor | SetConstructor, given: unknown[]) => {
     const made = Reflect.construct(target, given);
     const { size } = made;
-    const [, file] = (watch.kept && /\/src\/((?:adapters|application)\/[^:]*)/.exec(`${new Error().stack}`)) || [];
-    if (file) watch.kept?.push({ file, growth: () => made.size - size });
+    const [, file] = (observed.kept && /\/src\/((?:adapters|application)\/[^:]*)/.exec(`${new Error().stack}`)) || [];
+    if (file) observed.kept?.push({ file, growth: () => made.size - size });
     return made;
   };
   Object.assign(globalThis, { [name]: new Proxy(globalThis[name], { construct }) });
@@ -65,10 +65,10 @@ const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSign
   });
 
 /** The chance for each buffer of random bytes. Such a buffer outlives a world, so filling it again must not use the chance of the next world. */
-const stores = new WeakMap<object, Chance>();
+const chances = new WeakMap<object, Chance>();
 const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
-  const chance = stores.get(view) ?? kernel.chance.fork();
-  stores.set(view, chance);
+  const chance = chances.get(view) ?? kernel.chance.fork();
+  chances.set(view, chance);
   chance.bytes(view.byteLength).copy(new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength));
   return view;
 };

@@ -7,7 +7,7 @@ export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.exa
 export const REFRESH = '/auth/refresh-token';
 
 type Texts = Readonly<Record<string, string>>;
-export type Asked = { readonly method: string; readonly path: string; readonly address: string } & Sent;
+export type Request = { readonly method: string; readonly path: string; readonly address: string } & Sent;
 /** `origin` is `null` if the request comes from a page of the service itself. */
 export type Sent = { readonly headers?: Texts; readonly body?: string | undefined; readonly origin?: string | null };
 export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
@@ -20,7 +20,7 @@ export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) *
 const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
 export const tokenIn = (answer?: Answer | null): string | undefined => refreshTokenIn(answer?.cookies.join());
 /** The tokens of a request. `own` is the session of the cookie; `id` is the session that the request acts for. */
-export const tokensOf = ({ headers }: Asked) => {
+export const tokensOf = ({ headers }: Request) => {
   const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
   return { refresh, access, own: sessionOf(refresh), id: sessionOf(access ?? refresh) };
 };

@@ -1,21 +1,21 @@
 import { aWebhook } from '../support/builders.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
-import { type Fault, trouble } from './faults.ts';
+import { causeFaults, type Fault } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
-import { expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { expect, HOUR, kernel, MINUTE, SECOND, START, story, trace, within } from './kernel.ts';
 import { disableAll } from './operators.ts';
-import { live } from './people.ts';
-import { keptByModules, watch } from './process.ts';
-import { ALL_WELL, instances, openInstance, outside } from './service.ts';
-import { steal } from './thief.ts';
+import { runPerson } from './people.ts';
+import { keptByModules, observed } from './process.ts';
+import { instances, NO_FAILURES, openInstance, otherServers } from './service.ts';
+import { runThief } from './thief.ts';
 import { allBrowsers, type Person, passwordOf, people } from './visitor.ts';
 import { horizon, world } from './world.ts';
 
 /** Runs one world, from its beginning to the judgement at its end. */
 
 /** `days` is the length of the world, or 0 if the seed decides it. */
-export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly trace?: typeof story.trace };
+export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly write?: typeof story.write };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
 const start = async (): Promise<void> => {
@@ -27,10 +27,10 @@ const start = async (): Promise<void> => {
 const repair = async (): Promise<void> => {
   world.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
-  Object.assign(outside, ALL_WELL);
+  Object.assign(otherServers, NO_FAILURES);
   for (const { line } of instances) line.isCut = false;
   for (const browser of allBrowsers()) browser.repair();
-  tell('all is well again');
+  trace('all is well again');
   let answered = 0;
   const logIn = async (person: Person): Promise<void> => {
     const answer = await askForLogIn('10.8.8.8', person.name, passwordOf(person));
@@ -77,21 +77,21 @@ const judgeEnd = async (): Promise<void> => {
     expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
   void disableAll();
   await kernel.run(MINUTE);
-  expect('the kernel owns every wait', watch.waits.size === 0, () => [...watch.waits].join('\n'));
+  expect('the kernel owns every wait', observed.waits.size === 0, () => [...observed.waits].join('\n'));
 };
 
-export const runWorld = async (seed: number, { faults, days, trace }: Options) => {
+export const runWorld = async (seed: number, { faults, days, write }: Options) => {
   const failed = (error: Error) => expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
   const chance = await kernel.begin(seed);
-  Object.assign(story, { trace });
+  Object.assign(story, { write });
   if (days) world.days = days;
-  tell(JSON.stringify(world));
+  trace(JSON.stringify(world));
   void within('the start', start(), SECOND);
   await kernel.run(SECOND);
-  for (const person of people) void live(person);
-  void trouble(chance.fork(), faults);
-  if (world.thief) void steal(chance.fork());
+  for (const person of people) void runPerson(person);
+  void causeFaults(chance.fork(), faults);
+  if (world.thief) void runThief(chance.fork());
   for (const next of [() => kernel.run(horizon()), repair, judgeEnd]) if (!kernel.isStopped) await next();
   for (const instance of instances) instance.kill();
   process.off('unhandledRejection', failed);

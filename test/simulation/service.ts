@@ -14,53 +14,53 @@ import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
-import { expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
-import { watch } from './process.ts';
-import { type Answer, APPLICATION, type Asked, BASE } from './requests.ts';
+import { expect, kernel, MINUTE, perWorld, trace } from './kernel.ts';
+import { observed } from './process.ts';
+import { type Answer, APPLICATION, BASE, type Request } from './requests.ts';
 import { facts, faultWithin, forgotSince, world } from './world.ts';
 
 /** Instances of the service with all stages of a request, and the servers that they share beside the database. */
 
 /** How often calls of other servers fail, or their replies are lost, from 0 to 1. */
-export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
-export const outside = perWorld((chance) => ({
-  ...{ ...ALL_WELL, chance, stored: memoryCounts() },
+export const NO_FAILURES = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
+export const otherServers = perWorld((chance) => ({
+  ...{ ...NO_FAILURES, chance, stored: memoryCounts() },
   /** The receiver's latest `numbers` by user, and the `ids` of its events by user and number. */
   ...{ numbers: new Map<string, number>(), ids: new Map<string, string>() },
 }));
 /** Calls another server. @throws AppError of the only kind that a provider may throw; mail, webhooks and counts may throw any error */
-const reach = async (what: keyof typeof ALL_WELL, slowest = 0): Promise<void> => {
-  const { chance } = outside;
+const callServer = async (what: keyof typeof NO_FAILURES, slowest = 0): Promise<void> => {
+  const { chance } = otherServers;
   if (slowest > 0) await kernel.sleep(chance.between(5, slowest));
-  if (chance.happens(outside[what])) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
+  if (chance.happens(otherServers[what])) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
 };
 type Given = Required<NonNullable<Parameters<typeof compose>[2]>>;
 
 const mailer = (isDead: () => boolean): RunningService['ports']['mailer'] => ({
   async send({ id, to, subject, text }) {
     facts.refused.set(id, kernel.time);
-    await reach('mail', 800);
+    await callServer('mail', 800);
     if (isDead()) return new Promise(() => undefined);
     facts.refused.delete(id);
-    tell(`mail to ${to}: ${subject}`);
+    trace(`mail to ${to}: ${subject}`);
     const isSent = facts.letters.some((letter) => letter.id === id);
     expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
     facts.letters.push({ id, to, text });
-    await reach('replies');
+    await callServer('replies');
     return 'sent';
   },
 });
 
 const senderFor: Given['senderFor'] = async () => async (message) => {
-  await reach('hooks', 3_000);
-  if (outside.chance.happens(outside.hooks)) return { status: 500, retryAfter: 0 };
+  await callServer('hooks', 3_000);
+  if (otherServers.chance.happens(otherServers.hooks)) return { status: 500, retryAfter: 0 };
   const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
-  const [event, last] = [`${data.userId} ${sequence}`, outside.numbers.get(data.userId) ?? 0];
-  const isNext = id === (outside.ids.get(event) ?? id) && sequence <= last + 1;
+  const [event, last] = [`${data.userId} ${sequence}`, otherServers.numbers.get(data.userId) ?? 0];
+  const isNext = id === (otherServers.ids.get(event) ?? id) && sequence <= last + 1;
   expect('webhooks come in order', isNext, () => `${event} after ${last}`, forgotSince(0));
-  outside.ids.set(event, id);
-  outside.numbers.set(data.userId, Math.max(last, sequence));
-  await reach('hookReplies');
+  otherServers.ids.set(event, id);
+  otherServers.numbers.set(data.userId, Math.max(last, sequence));
+  await callServer('hookReplies');
   return { status: 204, retryAfter: 0 };
 };
 
@@ -73,7 +73,7 @@ const providers: Given['providers'] = new Map([
       ...{ name: 'acme', title: 'Acme', callback: { url: BASE + PROVIDER.callback, isPosted: false } },
       begin: async ({ state }) => `${PROVIDER.url}/?state=${state}`,
       async complete({ state }, answer) {
-        await reach('providers', 800);
+        await callServer('providers', 800);
         const { state: own, code: subject = '' } = Object.fromEntries(new URLSearchParams(answer));
         if (own !== state || !subject) throw new AppError('AUTH_IDENTITY_UNPROVEN');
         const email = `${subject}@example.org`;
@@ -84,8 +84,8 @@ const providers: Given['providers'] = new Map([
 ]);
 
 const counts: Given['counts'] = {
-  countRequest: (...given) => reach('counts').then(() => outside.stored.countRequest(...given)),
-  replace: (...given) => reach('counts').then(() => outside.stored.replace(...given)),
+  countRequest: (...given) => callServer('counts').then(() => otherServers.stored.countRequest(...given)),
+  replace: (...given) => callServer('counts').then(() => otherServers.stored.replace(...given)),
 };
 
 /** The configuration and the keys that all instances share. */
@@ -107,7 +107,7 @@ export const deployment = perWorld(() => {
 /** Checks by the names of an instance's routes. They take long to make, and few settings change the routes. */
 const checks = new Map<string, AnswerCheck>();
 /** The differences between an answer in JSON and the OpenAPI document. Pages are not described there. */
-export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
+export const problemsOf = ({ service }: Instance, { method, path }: Request, answer: Answer): string[] => {
   const routes = service.routes.filter(isDescribed);
   const names = String(routes.map(({ name }) => name));
   const check = checks.get(names) ?? answerCheckOf(routes);
@@ -131,10 +131,10 @@ export const openInstance = async () => {
   };
   const logger = createLogger({ level: 'info', nodeEnv: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailer(() => line.isDead) };
-  watch.kept = [];
+  observed.kept = [];
   const service = await compose(config, logger, { counts, senderFor, providers, storage: storageOver(records), ports });
-  const { kept } = watch;
-  watch.kept = null;
+  const { kept } = observed;
+  observed.kept = null;
   const stop = new AbortController();
   void purge({ ...service.ports, ...config }, logger, stop.signal, undefined, PURGE_INTERVAL);
   for (const sender of [service.mail, service.webhooks]) void sender?.deliver(stop.signal, POLLS);
@@ -146,12 +146,12 @@ export const openInstance = async () => {
       close();
       stop.abort();
     },
-    request: (asked: Asked) => requestOver(service, stop.signal, asked),
+    request: (asked: Request) => requestOver(service, stop.signal, asked),
   };
 };
 
 /** Gives a request to the HTTP handler of an instance. The answer is `null` if the process is killed, or the client hangs up before. */
-const requestOver = ({ http }: RunningService, signal: AbortSignal, asked: Asked) => {
+const requestOver = ({ http }: RunningService, signal: AbortSignal, asked: Request) => {
   const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
   const socket = Object.assign(stream, { remoteAddress }) as unknown as Socket;

@@ -3,7 +3,7 @@ import { readText } from '../support/checkout/repository.ts';
 import * as parts from '../support/page-parts.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
-import { kernel, tell } from './kernel.ts';
+import { kernel, trace } from './kernel.ts';
 import { APPLICATION, BASE, sessionOf } from './requests.ts';
 
 /** Tabs that run the client and the page of the device's key, as the service serves them. */
@@ -81,7 +81,7 @@ export const openTab = (browser: Browser): Tab => {
   };
   const tab = { auth, goOn, happens, hide: turn(true), freeze: turn(true, true), show: turn(false), close };
   auth.onChange((user, why) => {
-    tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
+    trace(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
     const current = sessionOf(browser.token());
     // Another tab may have opened another session since.
     if (why === 'ended' && session === current)

@@ -1,8 +1,8 @@
 import { database } from './database.ts';
-import { ask, askForLogIn, internet } from './internet.ts';
-import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
+import { answerTo, askForLogIn, internet } from './internet.ts';
+import { type Chance, expect, kernel, MINUTE, SECOND, trace } from './kernel.ts';
 import { claimsOf, isLive, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
-import { allBrowsers, passwordOf, people, personOf, visit } from './visitor.ts';
+import { allBrowsers, passwordOf, people, personOf, visitPages } from './visitor.ts';
 import { facts, faultWithin, forgotSince, horizon, lettersTo, sessionRow, userNamed, world } from './world.ts';
 
 /** Milliseconds within which the thief and the owner may take turns: the race window, and some time for rounding. */
@@ -10,7 +10,7 @@ const WINDOW = 12 * SECOND;
 const ADDRESS = '203.0.113.66';
 
 /** The attacks of a thief. */
-const WAYS = [
+const ATTACKS = [
   /** Tries passwords from many networks at once. */
   async (chance: Chance) => {
     const account = chance.pick(people).name;
@@ -25,8 +25,8 @@ const WAYS = [
     if (copied === undefined) return;
     const { own: id } = tokensOf(copied);
     if (!sessionRow(id)?.deviceKey) facts.touchedByThief.add(id);
-    const answer = await ask({ ...copied, address: ADDRESS });
-    tell(`the thief repeats ${copied.path}: ${answer?.status}`);
+    const answer = await answerTo({ ...copied, address: ADDRESS });
+    trace(`the thief repeats ${copied.path}: ${answer?.status}`);
   },
   /** Has copied an access token, and perhaps the proof of another request, but not the key to which it is bound. */
   async (chance: Chance) => {
@@ -34,7 +34,7 @@ const WAYS = [
     if (token === undefined) return;
     const dpop = chance.happens(0.5) && internet.lastRead?.headers?.dpop;
     const headers = { authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`, ...(dpop && { dpop }) };
-    const answer = await ask({ method: 'GET', path: '/auth/sessions', headers, address: ADDRESS });
+    const answer = await answerTo({ method: 'GET', path: '/auth/sessions', headers, address: ADDRESS });
     expect('a copied access token of a bound session is worthless', answer?.status !== 200, () => sessionOf(token));
   },
   /** Knows a password. */
@@ -48,7 +48,7 @@ const WAYS = [
     };
     const wasGuarded = isGuarded();
     const answer = await askForLogIn(ADDRESS, owner.name, passwordOf(owner));
-    tell(`a thief with the password of ${owner.name}: ${answer?.status}`);
+    trace(`a thief with the password of ${owner.name}: ${answer?.status}`);
     const excuse = !(wasGuarded && isGuarded()) && 'no code is needed';
     expect('on a new device a password alone opens no session', answer?.status !== 200, () => owner.name, excuse);
   },
@@ -63,9 +63,9 @@ const WAYS = [
       if (!isBound) facts.touchedByThief.add(id);
       const headers = { cookie: `refresh_token=${token}`, 'user-agent': 'curl/8' };
       const arrivedAt = kernel.time;
-      const answer = await ask({ method: 'POST', path: REFRESH, headers, address: ADDRESS });
+      const answer = await answerTo({ method: 'POST', path: REFRESH, headers, address: ADDRESS });
       const isIn = answer?.status === 200;
-      tell(`the thief of a cookie of ${id.slice(-5)}, bound: ${isBound}, gets ${answer?.status}`);
+      trace(`the thief of a cookie of ${id.slice(-5)}, bound: ${isBound}, gets ${answer?.status}`);
       if (isBound) expect('a copied cookie of a bound session is worthless', !isIn, () => id);
       if (!isIn) continue;
       const wasOwner = facts.refreshes.get(id)?.some((at) => at > lastGot + WINDOW && at < arrivedAt - WINDOW);
@@ -77,17 +77,17 @@ const WAYS = [
   /** Has a mailbox for a minute, and opens its links. */
   async (chance: Chance) => {
     const [victim, mallory] = [chance.pick(people), personOf('mallory', 66, chance.fork())];
-    tell(`a thief reads the mails of ${victim.name}`);
+    trace(`a thief reads the mails of ${victim.name}`);
     for (let links = 3; links > 0; links -= 1) {
       const letters = [victim, mallory].flatMap(({ name }) => lettersTo(name).slice(-3));
-      for (const browser of mallory.browsers) await visit(mallory, browser, chance.pick(letters));
+      for (const browser of mallory.browsers) await visitPages(mallory, browser, chance.pick(letters));
     }
   },
 ];
 
-export const steal = async (chance: Chance): Promise<void> => {
+export const runThief = async (chance: Chance): Promise<void> => {
   while (!world.isOver) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon() / 4));
-    for (const way of WAYS) if (!world.isOver && chance.happens(0.4)) await way(chance);
+    for (const way of ATTACKS) if (!world.isOver && chance.happens(0.4)) await way(chance);
   }
 };

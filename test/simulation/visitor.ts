@@ -10,11 +10,11 @@ import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
 import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
 import { type Browser, openBrowser } from './browser.ts';
 import { database } from './database.ts';
-import { ask } from './internet.ts';
-import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, tried, within } from './kernel.ts';
+import { answerTo } from './internet.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, trace, traced, within } from './kernel.ts';
 import { type Answer, BASE, json, REFRESH } from './requests.ts';
 import { instances, PROVIDER } from './service.ts';
-import { hasPassword, type Letter, lettersTo, often, userNamed, world } from './world.ts';
+import { hasPassword, type Letter, lettersTo, pickOften, userNamed, world } from './world.ts';
 
 /** People, and the values that they send: in forms of the service's pages, without scripts, and in requests of the API. */
 
@@ -45,16 +45,16 @@ export const sendTwice = (browser: Browser, path: string, body: object, more: { 
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
 /** `token`: of a link. `post` sends nothing, and returns the body of the answer. */
-type Trip = { readonly person: Person; browser: Browser; token: string; post: (path: string) => Promise<string> };
+type Visit = { readonly person: Person; browser: Browser; token: string; post: (path: string) => Promise<string> };
 /** A form of a page, or a request of the API. `of`: the name of the route. */
 type Form = Omit<ShownForm, 'path'> & { readonly of: string };
 
-const optionsAt = async ({ post }: Trip, path: string) =>
+const optionsAt = async ({ post }: Visit, path: string) =>
   JSON.parse((await within(path, post(path))).result || '{}').data ?? { challenge: 'none' };
 /** The routes whose `code` is of an authenticator app. In other routes, it is the code of a mail. */
 const OF_APP = ['confirm-totp', 'second-factor', 'step-up'];
 /** The value of each field, which the person types, or the browser makes. */
-const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
+const FIELDS: Readonly<Record<string, (visit: Visit, form: Form) => unknown>> = {
   account: ({ person }) => person.name,
   username: ({ person }) => person.name,
   email: ({ person }) => `${person.name}@example.${person.chance.pick(['org', 'org', 'net'])}`,
@@ -70,11 +70,11 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
   remember: ({ person }) => (person.chance.happens(0.5) ? 'on' : ''),
   code: ({ person: { secrets, ...person } }, { of, fields }) =>
     OF_APP.includes(of) ? codeAt(fields.secret || `${secrets.at(-1)}`, kernel.now()) : mailedCode(person),
-  async credential(trip, { of, options }) {
-    const { keys, chance } = trip.person;
+  async credential(visit, { of, options }) {
+    const { keys, chance } = visit.person;
     const own = authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
     const isNew = of === 'add-passkey';
-    const asked = () => optionsAt(trip, isNew ? '/users/me/passkeys/options' : '/auth/passkey/options');
+    const asked = () => optionsAt(visit, isNew ? '/users/me/passkeys/options' : '/auth/passkey/options');
     const given = 'challenge' in options ? options : await asked();
     if (isNew) keys.push(own);
     return JSON.stringify(isNew ? own.create(given) : (chance.pick(keys) ?? own).get(given));
@@ -86,10 +86,10 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
     return compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(ADOPTION_KEY.privateKey));
   },
 };
-const typed = async (trip: Trip, form: Form, names: readonly string[]): Promise<Fields> => {
-  const all = names.map(async (name) => [name, `${(await FIELDS[name]?.(trip, form)) ?? ''}`] as const);
+const filledIn = async (visit: Visit, form: Form, names: readonly string[]): Promise<Fields> => {
+  const all = names.map(async (name) => [name, `${(await FIELDS[name]?.(visit, form)) ?? ''}`] as const);
   const fields = { ...form.fields, ...Object.fromEntries(await Promise.all(all)) };
-  const wrong = trip.person.chance.happens(0.1) ? trip.person.chance.pick(names) : undefined;
+  const wrong = visit.person.chance.happens(0.1) ? visit.person.chance.pick(names) : undefined;
   return wrong === undefined ? fields : { ...fields, [wrong]: `${fields[wrong]}x` };
 };
 /** A person remembers recovery codes of the answer, and the secrets and passwords that were sent. */
@@ -108,8 +108,8 @@ const TO_APP = new URLSearchParams({
 const PATHS = Object.values(PAGES).map(({ path }) => (path === PAGES.app.path ? `${path}?${TO_APP}` : path));
 
 /** Requests a path, and follows redirects, also those to the provider and to the app. @returns the last answer */
-const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<Answer | undefined> => {
-  const { person, browser } = trip;
+const navigate = async (visit: Visit, path: string, fields?: Fields, hops = 0): Promise<Answer | undefined> => {
+  const { person, browser } = visit;
   const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
   const headers = { accept: 'text/html', ...(fields && type) };
   const body = fields && `${new URLSearchParams(fields)}`;
@@ -118,7 +118,7 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
     void browser.send('GET', path, { origin: null }).catch(() => undefined);
   const { result: answer } = await within(`${browser.name}: ${path}`, sent);
   const { location = '' } = answer?.headers ?? {};
-  tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
+  trace(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
   const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
   let next = (location || unescaped(refresh)).replace(BASE, '');
   const query = new URLSearchParams(next.split('?')[1]);
@@ -126,20 +126,20 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   if (next.startsWith(ALL_ROUTES.APP_LINKS) && code)
     await sendTwice(browser, '/auth/login/app', { code, verifier: VERIFIER }, { origin: null });
   if (next.startsWith(PROVIDER.url)) next = `${PROVIDER.callback}?${query}&code=${person.name}`;
-  return next.startsWith('/auth/') && hops < 6 ? go(trip, next, undefined, hops + 1) : answer;
+  return next.startsWith('/auth/') && hops < 6 ? navigate(visit, next, undefined, hops + 1) : answer;
 };
 
 /** Fills in one of the forms of a page, and sends it once or, by a double click, twice. */
-const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined> => {
-  const [{ person }, { chance }] = [trip, trip.person];
+const submit = async (visit: Visit, { body }: Answer): Promise<Answer | undefined> => {
+  const [{ person }, { chance }] = [visit, visit.person];
   const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
   const shown = [...allFormsIn(body)].filter(([name, all]) => all.length > 0 && !rare.test(name));
   const [name = '', all = []] = chance.pick(shown) ?? [];
   const [page = '', kind = ''] = name.split('.');
   const [row, form] = [(PAGES as Record<string, Page>)[page]?.forms[kind], chance.pick(all)];
   if (row === undefined) return undefined;
-  const fields = await typed(trip, { ...form, of: row.submits }, row.fields);
-  const clicks = Array.from({ length: chance.happens(0.2) ? 2 : 1 }, () => go(trip, form.path, fields));
+  const fields = await filledIn(visit, { ...form, of: row.submits }, row.fields);
+  const clicks = Array.from({ length: chance.happens(0.2) ? 2 : 1 }, () => navigate(visit, form.path, fields));
   const answer = (await Promise.all(clicks)).at(-1);
   remember(person, fields, answer?.body);
   return answer;
@@ -147,17 +147,17 @@ const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined>
 
 const linkIn = (letter?: Letter) => /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(letter?.text ?? '') ?? [];
 /** A person opens the link of a mail, or a random page, and sends some forms there. */
-export const visit = async (person: Person, browser: Browser, letter?: Letter): Promise<void> => {
+export const visitPages = async (person: Person, browser: Browser, letter?: Letter): Promise<void> => {
   const { chance } = person;
   const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] = linkIn(letter);
-  const trip = { person, browser, token, post: async (path: string) => (await browser.send('POST', path)).body };
+  const visit = { person, browser, token, post: async (path: string) => (await browser.send('POST', path)).body };
   // Scanners of mail open links before people do.
   for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
-    await ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
-  let answer = await go(trip, path);
+    await answerTo({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
+  let answer = await navigate(visit, path);
   for (let forms = 1 + chance.below(5); forms > 0 && answer !== undefined; forms -= 1) {
     await kernel.sleep(chance.spread(SECOND, 2 * MINUTE));
-    answer = await submit(trip, answer);
+    answer = await submit(visit, answer);
   }
 };
 
@@ -169,7 +169,7 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
   const { chance, name } = person;
   const all = instances[0]?.service.routes.filter((each) => isDescribed(each) && TAGS.includes(each.tag)) ?? [];
   const opening = all.filter(({ cookie }) => cookie.writes === 'opens');
-  const route = all.find((each) => each.name === wanted) ?? often(chance, chance.happens(0.5) ? opening : all);
+  const route = all.find((each) => each.name === wanted) ?? pickOften(chance, chance.happens(0.5) ? opening : all);
   if (route.path === REFRESH) return;
   const textOf = async (path: string, init: RequestInit) => (await auth.fetch(BASE + path, init)).text();
   const post = (path: string) => textOf(path, { method: 'POST' });
@@ -179,7 +179,7 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
     const isFilledIn = (field: string) => field in FIELDS && (field in sample || chance.happens(0.5));
     const names = Object.keys(bodyFields(route)).filter(isFilledIn);
     const form = { of: route.name, fields: {}, options: {} as never };
-    const fields = await typed({ person, browser, token, post }, form, names);
+    const fields = await filledIn({ person, browser, token, post }, form, names);
     const credential = fields.credential && { credential: JSON.parse(fields.credential) };
     const body = { ...sample, ...fields, ...credential };
     const own = NAMED.flatMap((table) => database.rows(table)).filter(({ userId }) => userId === userNamed(name)?.id);
@@ -191,5 +191,5 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
     const sent = { method: route.method, ...(route.request.body && json(body)) };
     remember(person, fields, await textOf(path, sent));
   };
-  await tried(`${browser.name} asks for ${route.name}`, carryOut());
+  await traced(`${browser.name} asks for ${route.name}`, carryOut());
 };

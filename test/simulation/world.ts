@@ -1,7 +1,7 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { type Chance, DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, trace } from './kernel.ts';
 
 /** The properties of a world, and facts about its sessions and mails that rules need. */
 
@@ -13,7 +13,7 @@ export const world = perWorld((chance) => ({
   isOver: false,
 }));
 /** Any entry; half of the time the one that is frequent in this world. Consecutive seeds have different ones. */
-export const often = <Each>(chance: Chance, all: readonly Each[]): Each =>
+export const pickOften = <Each>(chance: Chance, all: readonly Each[]): Each =>
   chance.happens(0.5) ? (all[kernel.seed % all.length] as Each) : chance.pick(all);
 export const horizon = (): number => world.days * DAY;
 
@@ -66,5 +66,5 @@ database.watch('sessions', ({ key, before, after }, changes) => {
   const otherwise = (isGone && 'account-deleted') || (isEndedWithAll(before) && 'operator') || 'silently';
   const reason = String(event?.after?.reason ?? otherwise);
   facts.ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
-  tell(`session ${id} ended: ${reason}`);
+  trace(`session ${id} ended: ${reason}`);
 });

@@ -181,6 +181,15 @@ describe('an address that was given up', () => {
     expect(await isFree(EMAIL)).toBe(true);
   });
 
+  it('loses its links for changes of factors, unless it is the first one: it may be an attacker’s', async () => {
+    const { app, user, ofAda, changeTo } = await setUp();
+    await changeTo(NEW_EMAIL);
+    const link = { userId: user.id, purpose: 'factors-undo', email: NEW_EMAIL, createdAt: app.clock.now() } as const;
+    await putLink(app.records, aLink({ ...link, expiresAt: app.clock.now() + DAY }));
+    await changeTo(ANOTHER_EMAIL);
+    expect((await ofAda()).links).toMatchObject([{ purpose: 'email-change-undo', email: EMAIL }]);
+  });
+
   it('keeps its link after a change back, which reserves no other one: that would be an attacker’s', async () => {
     const { app, user, ofAda, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);

@@ -152,6 +152,22 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     expect(app.mails).toHaveLength(before + 2);
   });
 
+  it('ends the links of later changes, and no earlier one', async () => {
+    const { app, ada, undosOf, stored, undo } = await robbed();
+    const tokens: (string | undefined)[] = [];
+    for (let change = 0; change < 3; change += 1) {
+      app.clock.advance(MINUTE);
+      await ada.addPasskey();
+      tokens.push((await undosOf(EMAIL)).at(-1));
+    }
+    const [first, second, third] = tokens;
+    await undo(second);
+    expect((await stored()).passkeys).toBe(2);
+    await expect(undo(third)).rejects.toMatchObject(INVALID_LINK);
+    await undo(first);
+    expect((await stored()).passkeys).toBe(1);
+  });
+
   it('removes recovery codes also when time passes between their event and the mail', async () => {
     const { app, deps, ada, undosOf, stored, undo } = await robbed();
     const clock = {

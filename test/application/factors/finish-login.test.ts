@@ -42,16 +42,33 @@ it.each<[string, (given: Given) => readonly (readonly [string, { code: string } 
   expect(await app.sessions.listByUser(userId, app.clock.now())).toHaveLength(before + 1);
 });
 
-it('a log-in is not finished when the password is changed at that moment', async () => {
+it.each<[string, (given: Given['world'], now: number) => Promise<unknown>]>([
+  [
+    'the password is changed',
+    ({ deps, userId }, now) =>
+      deps.users.setPasswordHash(userId, { passwordHash: 'x', isOfNewPassword: true, now: now + 1 }),
+  ],
+  ['the apps are removed', ({ deps, userId }, now) => deps.users.update(userId, { secondFactorAt: null, now })],
+])('a log-in is not finished when %s at that moment', async (_what, change) => {
   const { world, pending, code } = await setUp();
-  const { deps, userId } = world;
-  const hash = { passwordHash: 'x', isOfNewPassword: true, now: deps.clock.now() + 1 };
-  beforeNextTransaction(deps, async () => void (await deps.users.setPasswordHash(userId, hash)));
+  const { deps } = world;
+  beforeNextTransaction(deps, async () => void (await change(world, deps.clock.now())));
   const refused = { code: 'AUTH_SECOND_FACTOR_INVALID' };
   await expect(finishLogin(deps)({ pendingLogins: [pending[0]], factor: { code } })).rejects.toMatchObject(refused);
 });
 
-it('guesses with a session of another user are counted as those of anybody', async () => {
+it('the session knows when each factor was shown', async () => {
+  const { world, pending, codes } = await setUp();
+  const { app, deps, userId } = world;
+  const knownAt = app.clock.now();
+  app.clock.advance(60_000);
+  const factor = { recoveryCode: codes[0] };
+  const { opened } = await finishLogin(deps)({ pendingLogins: [pending[0]], factor });
+  const session = await app.sessions.find({ id: opened.sessionId, userId });
+  expect(session).toMatchObject({ knownAt, heldAt: app.clock.now(), authenticatedAt: app.clock.now() });
+});
+
+it('guesses with a session of another user are counted as those of anybody, and with an own one apart', async () => {
   const { world, pending } = await setUp();
   const { refreshToken } = await world.app.register(BOB);
   const guess = (...refreshTokens: string[]) =>
@@ -59,4 +76,6 @@ it('guesses with a session of another user are counted as those of anybody', asy
   for (let time = 0; time < 50; time += 1)
     await expect(guess()).rejects.toMatchObject({ code: 'AUTH_SECOND_FACTOR_INVALID' });
   await expect(guess(refreshToken)).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+  const own = guess(refreshToken, world.session.refreshToken);
+  await expect(own).rejects.toMatchObject({ code: 'AUTH_SECOND_FACTOR_INVALID' });
 });

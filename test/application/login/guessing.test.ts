@@ -162,6 +162,14 @@ describe('an attacker who guesses continuously does not lock out', () => {
     expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens: [refreshToken] })).toBeTypeOf('number');
   });
 
+  it('the owner who has got another password', async () => {
+    const { app, ada, attackContinuously, logIn } = await setUp();
+    await attackContinuously();
+    const passwordHash = await app.hasher.hash(NEW_PASSWORD);
+    await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
+    expect(await logIn(NEW_PASSWORD, { network: ATTACKER })).toBe('in');
+  });
+
   it('such a device that another user has used since', async () => {
     const { app, ada, attackContinuously, logIn } = await setUp();
     const bob = await app.register(BOB);

@@ -30,7 +30,9 @@ const watchedStorage = () => {
 };
 
 /** The key of the device on which Ada has registered. */
-const proofOf = (number: number) => ({ presented: { proof: { text: `key.${number}`, method: 'POST', urls: [] } } });
+const proofOf = (number: number, key = 'key') => ({
+  presented: { proof: { text: `${key}.${number}`, method: 'POST', urls: [] } },
+});
 const NETWORKS = ['a network'];
 const NEW_DEVICE = { networks: NETWORKS, refreshTokens: [], origin: ORIGIN };
 const RIGHT = { account: 'Ada', password: ADA.password };
@@ -180,6 +182,10 @@ describe('without a code', () => {
     const again = await setUp();
     world = again;
     expect(await world.attempt({ ...WRONG, ...shown() })).toBe(DISCLOSED);
+  });
+
+  it('a device with another key is new', async () => {
+    expect(await world.attempt({ ...RIGHT, ...proofOf(2, 'another') })).toBe('waits');
   });
 
   it('a device is new again after a change of the password', async () => {

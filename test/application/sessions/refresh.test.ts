@@ -128,12 +128,29 @@ describe('refresh', () => {
       expect(await app.sessions.find(keyOf(token))).toBeNull();
       await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
     });
+
+    it.each([0, DAY])(
+      'keeps the session after two more rotations, if they came at once, after %i ms of rest',
+      async (rest) => {
+        const { app, first } = await setUp();
+        const second = (await app.refresh([first])).refreshToken;
+        app.clock.advance(rest);
+        const third = (await app.refresh([second])).refreshToken;
+        app.clock.advance(SECOND);
+        const fourth = (await app.refresh([third])).refreshToken;
+        await expect(app.refresh([second])).rejects.toMatchObject(REFUSED);
+        expect(await app.refresh([fourth])).toHaveProperty('accessToken');
+      },
+    );
   });
 
   describe('after the store has lost rotations', () => {
-    type Given = { rotate?: (stores: Pick<Service, 'sessions'>) => Service['sessions']['rotate'] };
+    type Given = {
+      readonly pace?: number;
+      readonly rotate?: (stores: Pick<Service, 'sessions'>) => Service['sessions']['rotate'];
+    };
     /** A store as it was after the first rotation, and the tokens that were issued, of which it has lost all but the first two. */
-    const forgetful = async ({ rotate }: Given = {}) => {
+    const forgetful = async ({ pace = 15 * MINUTE, rotate }: Given = {}) => {
       const outcomes: string[] = [];
       const { transactions: _transactions, ...all } = memoryStorage();
       const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
@@ -145,7 +162,7 @@ describe('refresh', () => {
       const { app, first, open } = set;
       const tokens = [first];
       const next = async () => {
-        app.clock.advance(15 * MINUTE);
+        app.clock.advance(pace);
         tokens.push((await app.refresh([tokens.at(-1) ?? ''])).refreshToken);
       };
       await next();
@@ -167,6 +184,14 @@ describe('refresh', () => {
       expect(await kinds()).toContain('session-recovered');
       await app.refresh([refreshToken]);
       expect(outcomes).toEqual(['recovered', 'rotated']);
+    });
+
+    it('takes a token that another tab has had shortly before for a race', async () => {
+      const { app, tokens } = await forgetful({ pace: 6 * SECOND });
+      app.clock.advance(5 * SECOND);
+      const { refreshToken } = await app.refresh([tokens[4] ?? '']);
+      await expect(app.refresh([tokens[1] ?? ''])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
     });
 
     it('ends the session when two have used it', async () => {
@@ -197,12 +222,14 @@ describe('refresh', () => {
   });
 
   describe('with a replay window', () => {
-    it('returns the current token again for its predecessor', async () => {
+    it('returns the current token again for its predecessor, and for itself', async () => {
       const { app, user, first, open } = await setUp({ jwtRefreshReplayWindow: 5 * SECOND });
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(5 * SECOND - 1);
       const again = await app.refresh([first]);
       expect(await open(again.refreshToken)).toEqual(await open(refreshToken));
+      const twice = await app.refresh([again.refreshToken]);
+      expect(await open(twice.refreshToken)).toEqual(await open(refreshToken));
       expect(await app.authenticate(again.accessToken)).toMatchObject({
         ok: true,
         token: { claims: { sub: user.id, iat: Math.floor(app.clock.now() / 1000) } },

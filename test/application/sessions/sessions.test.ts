@@ -1,8 +1,9 @@
 // Proves ASVS 8.2.2; theft-1, member-1
 import { describe, expect, it } from 'vitest';
 import { endOtherSessions } from '../../../src/application/sessions/manage-sessions.ts';
-import { eventsOf } from '../../../src/application/storage/events.ts';
+import { eventsOf, listEnded } from '../../../src/application/storage/events.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { BOB, EMAIL, ORIGIN, registeredAda, summaryOf, TOKEN_INVALID } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
 
@@ -126,4 +127,12 @@ it('a session that ends all others is not ended by another that does so at the s
   );
   expect(await rejections(ends)).toEqual([expect.objectContaining(TOKEN_INVALID)]);
   expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
+});
+
+it('a log-in of a user who has as many sessions as possible ends the one that was used longest ago, and says so', async () => {
+  const { app, laptop, happened } = await setUp();
+  for (let open = 2; open <= SESSIONS_PER_USER; open += 1) await app.login({ account: 'Ada', password: ADA.password });
+  const ended = (await happened()).filter(({ kind }) => kind === 'session-ended');
+  expect(ended).toMatchObject([{ sessionId: laptop.sessionId, reason: 'evicted' }]);
+  expect(await listEnded(app.records, 0, 9)).toMatchObject([{ sessionId: laptop.sessionId }]);
 });

@@ -16,7 +16,7 @@ type TemplateValue = string | number | Html | readonly TemplateValue[];
 export const html = (literals: TemplateStringsArray, ...parts: readonly TemplateValue[]): Html =>
   new Html(String.raw({ raw: literals }, ...parts.map(markupOf)));
 
-export const NOTHING = new Html('');
+export const NO_HTML = new Html('');
 
 const markupOf = (part: TemplateValue): string => {
   if (part instanceof Html) return part.text;

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { type Components, collectComponents, exampleOf, jsonSchemaOf } from '../openapi/components.ts';
@@ -45,9 +45,9 @@ const routeSection = (route: Route, commonErrors: readonly ErrorRow[], site: Sit
 <h3 id="${route.name}">${headingOf(route)}</h3>
 <p>${route.summary}. ${prose(route.description ?? '')} Token: ${tokensOf(route)}. Limit: ${route.throttle}.</p>
 <pre><code>${curlOf(route, site, components)}</code></pre>
-${call === undefined ? NOTHING : html`<p>Browser client: <code>${call}</code></p>`}
+${call === undefined ? NO_HTML : html`<p>Browser client: <code>${call}</code></p>`}
 <p>${response.status} ${STATUS_CODES[response.status] ?? ''}${data === undefined ? '.' : ':'}</p>
-${data === undefined ? NOTHING : exampleBlock(response.unwrapped === undefined ? successExample(data, site) : data)}
+${data === undefined ? NO_HTML : exampleBlock(response.unwrapped === undefined ? successExample(data, site) : data)}
 <p>Errors, besides <a href="#every-route">those of every route</a>${errors.length === 0 ? ': none.' : ':'}</p>
 ${errorList(errors, site)}
 </article>
@@ -99,7 +99,7 @@ const errorList = (errors: readonly ErrorRow[], site: Site): Html => {
     const link = html`<a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a>`;
     return html`<dt>${status} ${link}</dt>\n<dd>${prose(advice)}</dd>\n`;
   });
-  return items.length === 0 ? NOTHING : html`<dl>\n${items}</dl>`;
+  return items.length === 0 ? NO_HTML : html`<dl>\n${items}</dl>`;
 };
 
 const adviceOf = (status: number, code: ErrorCode): string =>

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { CatalogEntry } from '../../json/catalog.ts';
@@ -46,12 +46,12 @@ export const errorPage = (site: Site, entry: Entry): string => {
 <p>${prose(description)}</p>
 ${
   ADVICE[code as ErrorCode] === undefined
-    ? NOTHING
+    ? NO_HTML
     : html`<h2>What to do</h2>
 <p>${prose(ADVICE[code as ErrorCode])}</p>`
 }
-${code === HTTP_ERROR ? STATUS_TABLE : NOTHING}
-${CATALOG[code as ErrorCode]?.published === false ? NOTHING : jsonSection(entry)}`,
+${code === HTTP_ERROR ? STATUS_TABLE : NO_HTML}
+${CATALOG[code as ErrorCode]?.published === false ? NO_HTML : jsonSection(entry)}`,
   });
 };
 
@@ -99,11 +99,11 @@ export const failurePage = (site: Site, error: AppError, requestId: string): str
     title: `${name} · Tandem`,
     main: html`<h1><span class="status">${status}</span> ${name}</h1>
 <p class="lead">${prose(message)}</p>
-${retryAfter === undefined ? NOTHING : html`<p>Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.</p>`}
+${retryAfter === undefined ? NO_HTML : html`<p>Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.</p>`}
 <dl>
 <dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dd>
 <dt>Request id</dt><dd><code>${requestId}</code></dd>
 </dl>
-${site.siteNavigation === undefined ? serviceLinks(site) : NOTHING}`,
+${site.siteNavigation === undefined ? serviceLinks(site) : NO_HTML}`,
   });
 };

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 import { layout, type Site } from './layout.ts';
 
 /** The origin of the page from which a visitor comes, and whether its pages may call the service. */
@@ -27,7 +27,7 @@ export const homePage = (site: Site, links: Links, visitorOrigin: VisitorOrigin 
     path: '/',
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
-${visitorOrigin === null ? NOTHING : originText(visitorOrigin)}<h2>Where to go next</h2>
+${visitorOrigin === null ? NO_HTML : originText(visitorOrigin)}<h2>Where to go next</h2>
 <ul class="plain links">
 ${texts.flatMap(([name, { title, text }]) => {
   const address = links[name];

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 
 export type Site = {
   /** The public URL of the service, without a trailing slash. */
@@ -52,7 +52,7 @@ const NAVIGATION: Navigation = [
 ];
 
 export const layout = (site: Site, content: LayoutContent): string => {
-  const { title, main, script = NOTHING } = content;
+  const { title, main, script = NO_HTML } = content;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -62,7 +62,7 @@ export const layout = (site: Site, content: LayoutContent): string => {
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
-${site.siteStyle === undefined ? NOTHING : html`<link rel="stylesheet" href="${pathIn(site, site.siteStyle)}">\n`}${script}</head>
+${site.siteStyle === undefined ? NO_HTML : html`<link rel="stylesheet" href="${pathIn(site, site.siteStyle)}">\n`}${script}</head>
 <body>
 ${headerOf(site, content)}<main id="content" tabindex="-1">
 ${main}
@@ -96,13 +96,13 @@ const isLight = (color: string): boolean => {
 
 const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
-const headerOf = (site: Site, { path, aside = NOTHING }: LayoutContent): Html => {
+const headerOf = (site: Site, { path, aside = NO_HTML }: LayoutContent): Html => {
   const pages = site.siteNavigation ?? NAVIGATION;
   const current = pages.findLastIndex(([target]) => target === path);
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header>
 <nav aria-label="Service">
-${pages.map(([target, name], at) => html`<a${at === 0 ? html` class="brand"` : NOTHING} href="${pathIn(site, target)}"${at === current ? html` aria-current="page"` : NOTHING}>${name}</a>\n`)}</nav>
+${pages.map(([target, name], at) => html`<a${at === 0 ? html` class="brand"` : NO_HTML} href="${pathIn(site, target)}"${at === current ? html` aria-current="page"` : NO_HTML}>${name}</a>\n`)}</nav>
 ${aside}</header>
 `;
 };

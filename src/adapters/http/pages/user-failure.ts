@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { breakable, pathIn } from './layout.ts';
 import type { PageFrame, PageView } from './page-view.ts';
@@ -22,7 +22,7 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
   const reason = failedTexts[code] ?? failedTexts[status] ?? failedTexts.other ?? '';
   const lists: Readonly<Record<string, Html>> = {
     'list.reason': html`<p class="lead">${reason}${retryText(failure, retryAfter)}</p>`,
-    'list.ways': html`${linksOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${failedTexts[text] ?? ''}</a></p>\n`)}`,
+    'list.ways': html`${linksOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NO_HTML} href="${to}">${failedTexts[text] ?? ''}</a></p>\n`)}`,
     'list.report': html`<p><small>${failedTexts.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
   return filledPage(failure, files, {

@@ -1,4 +1,4 @@
-import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
+import { filledText, Html, html, NO_HTML } from '../../../application/templates.ts';
 import { USERNAME_PATTERN } from '../../../domain/user.ts';
 import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
@@ -53,7 +53,7 @@ export const languageName = (tag: string): string => {
 const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html => {
   const listedLocales = new Set([...locales, ...(chosenLocale === '' ? [] : [chosenLocale])]);
   return html`${[...listedLocales].map((each) => {
-    const selected = each === (chosenLocale || locale) ? html` selected` : NOTHING;
+    const selected = each === (chosenLocale || locale) ? html` selected` : NO_HTML;
     return html`<option value="${each}" lang="${each}"${selected}>${languageName(each)}</option>\n`;
   })}`;
 };
@@ -103,7 +103,7 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
     optionalHint === undefined ? rules : [optionalHint, rules].filter((each) => each !== undefined).join(' ');
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
-    return html`<p class="check"><label><input type="checkbox" name="${name}"${formState?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
+    return html`<p class="check"><label><input type="checkbox" name="${name}"${formState?.typed?.[name] === 'on' ? html` checked` : NO_HTML}> ${label}</label></p>\n`;
   const problem = formState?.error?.fields.find(({ field }) => field === name);
   const problemText = problem && problemOf(view, name, problem.code, formState?.typed?.[name] ?? '', words);
   const hasFocus = name === focusedField(view, form, formState);
@@ -113,19 +113,19 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
     ...(hint === undefined ? [] : [`${id}-hint`]),
     ...(problemText === undefined ? [] : [`${id}-problem`]),
   ];
-  const describedBy = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
-  const invalidAttribute = problemText === undefined ? NOTHING : html` aria-invalid="true"`;
+  const describedBy = ids.length === 0 ? NO_HTML : html` aria-describedby="${ids.join(' ')}"`;
+  const invalidAttribute = problemText === undefined ? NO_HTML : html` aria-invalid="true"`;
   const text = formState?.typed?.[name] ?? values[name] ?? '';
-  const valueAttribute = type === 'password' ? NOTHING : html` value="${text}"`;
-  const requiredAttribute = isOptional ? NOTHING : html` required`;
-  const commonAttributes = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${requiredAttribute}${hasFocus ? html` autofocus` : NOTHING}${describedBy}${invalidAttribute}`;
+  const valueAttribute = type === 'password' ? NO_HTML : html` value="${text}"`;
+  const requiredAttribute = isOptional ? NO_HTML : html` required`;
+  const commonAttributes = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${requiredAttribute}${hasFocus ? html` autofocus` : NO_HTML}${describedBy}${invalidAttribute}`;
   const control =
     type === 'select'
       ? html`<select ${commonAttributes}>\n${localesOf(view, text)}</select>`
       : html`<input ${commonAttributes} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${valueAttribute}>`;
   return html`<p class="field"><label for="${id}">${isOptional ? or : label}</label>
-${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(view, hint)}</span>\n`}${control}
-${problemText === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${problemText}</span>\n`}${isForgettable ? forgotLink(view) : NOTHING}</p>
+${hint === undefined ? NO_HTML : html`<span class="rules" id="${id}-hint">${withLength(view, hint)}</span>\n`}${control}
+${problemText === undefined ? NO_HTML : html`<span class="problem" id="${id}-problem">${problemText}</span>\n`}${isForgettable ? forgotLink(view) : NO_HTML}</p>
 `;
 };
 
@@ -138,4 +138,4 @@ const typedFieldOf = (view: PageView, name: string, label: string, text: string)
 const forgotLink = (view: PageView): Html =>
   view.pages.has('forgot')
     ? html`<a class="beside" href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`
-    : NOTHING;
+    : NO_HTML;

@@ -1,4 +1,4 @@
-import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
+import { filledText, Html, html, NO_HTML } from '../../../application/templates.ts';
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
@@ -27,9 +27,9 @@ const icon = (shape: string): Html =>
 /** A hidden field with the username in each form with a password, for password managers. */
 const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
-  if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
-  if (username === undefined && previewPath === undefined) return NOTHING;
-  const toldAttribute = previewPath === undefined ? NOTHING : html` data-told="username"`;
+  if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NO_HTML;
+  if (username === undefined && previewPath === undefined) return NO_HTML;
+  const toldAttribute = previewPath === undefined ? NO_HTML : html` data-told="username"`;
   return html`<input type="text" autocomplete="username" value="${username ?? ''}"${toldAttribute} readonly hidden>\n`;
 };
 
@@ -51,7 +51,7 @@ const previewPart = (part: string): Html => {
 const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
-    ? NOTHING
+    ? NO_HTML
     : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetIn(view)}"`;
 
 /** Attributes for the script. A form for a passkey stays hidden in browsers without scripts. */
@@ -62,33 +62,33 @@ const scriptAttributes = (view: PageView, form: Form): Html => {
   const options = creation === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', creation];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
   const { allAcceptedCredentialIds: accepted } = (state?.payload ?? {}) as Partial<Readonly<Record<string, unknown>>>;
-  return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
-    fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
-  }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
-    kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
-  }${form.autofillsPasskeys ? html` data-autofill` : NOTHING}${form.conditionalCreate && state?.error === undefined ? html` data-silent` : NOTHING}${passkeyOffer(view, form)}${
+  return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NO_HTML}${
+    fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NO_HTML
+  }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NO_HTML}${
+    kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NO_HTML
+  }${form.autofillsPasskeys ? html` data-autofill` : NO_HTML}${form.conditionalCreate && state?.error === undefined ? html` data-silent` : NO_HTML}${passkeyOffer(view, form)}${
     form.renamesUser && creation && hasPasskeys(view)
       ? html` data-user="${JSON.stringify({ rp: creation.rp, user: creation.user })}"`
-      : NOTHING
+      : NO_HTML
   }${
     PAGES[page].forwards === 'when-proven' && state?.error === undefined
       ? html` data-at-once data-elsewhere="${JSON.stringify(fallbackUrls ?? [])}"`
-      : NOTHING
-  }${previewPath === undefined ? NOTHING : html` data-preview="${pathIn(site, previewPath)}"`}`;
+      : NO_HTML
+  }${previewPath === undefined ? NO_HTML : html` data-preview="${pathIn(site, previewPath)}"`}`;
 };
 
 const iconOf = ({ fields }: Form, { provider }: Texts): Html => {
   if (provider !== undefined) return icon(PROVIDER_ICONS[provider] ?? OTHER_PROVIDER_ICON);
-  return fields.includes('credential') ? icon(PASSKEY_ICON) : NOTHING;
+  return fields.includes('credential') ? icon(PASSKEY_ICON) : NO_HTML;
 };
 
 /** @param attributes of a button that sends the form to another address */
-const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', attributes: Html = NOTHING): Html => {
+const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', attributes: Html = NO_HTML): Html => {
   const form = PAGES[view.name].forms[name] as Form;
   const pattern = view.texts.buttons[`${view.name}.${name}`] ?? '';
   const text = filledText(pattern, () => itemName);
   const content = html`${iconOf(form, values)}${text}`;
-  const label = itemName === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${itemName}"`;
+  const label = itemName === '' || text !== pattern ? NO_HTML : html` aria-label="${text}: ${itemName}"`;
   const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
   if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${label}>${content}</button>`;
   return html`<button${attributes}${label} aria-describedby="used">${content}</button>
@@ -115,7 +115,7 @@ const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html
     password: html`<span aria-hidden="true">••••••••</span>`,
     language: html`<span>${languageName(userLocale ?? locale)}</span>`,
   };
-  return values[form] ?? NOTHING;
+  return values[form] ?? NO_HTML;
 };
 
 /** The row that stands for a locked form: the present value, and a button. */
@@ -130,18 +130,18 @@ export const formOf = (view: PageView, name: string, values: Texts = {}, itemNam
   const { to, site, texts, state } = view;
   const [action, key] = [pathIn(site, formPath(view.name, name)), `${view.name}.${name}`];
   // By its id, a template may add fields to the form (docs/mail-and-pages.md).
-  const id = form.submits === 'register' ? html` id="register"` : NOTHING;
+  const id = form.submits === 'register' ? html` id="register"` : NO_HTML;
   const hidden = Object.entries({ once: view.once, ...(to !== undefined && { to }), ...values });
-  const resendClass = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
+  const resendClass = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NO_HTML;
   const isLocked = form.isLocked?.(view) === true;
   const isRow = isLocked && form.foldedBehind !== undefined;
   const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(view, name, field) !== 'left-out');
   const button = isRow ? lockedRow(view, name) : buttonOf(view, name, values, itemName);
   const markup = html`<form method="post" action="${action}" data-form="${key}"${id}${isRow ? html` class="row"` : resendClass} ${scriptAttributes(view, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(view, name)}
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NO_HTML : otherButtons(view, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return markup;
-  return html`<details${mustBeSentAgain(view, name, values) ? html` open` : NOTHING}>
+  return html`<details${mustBeSentAgain(view, name, values) ? html` open` : NO_HTML}>
 <summary>${presentValue(view, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${markup}
 </details>`;

@@ -1,4 +1,4 @@
-import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
+import { filledText, Html, html, NO_HTML } from '../../../application/templates.ts';
 import { waitsForMailCode } from '../flow/login.ts';
 import { hasAddedPasskey } from '../flow/settings.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
@@ -107,7 +107,7 @@ export const LISTS: Readonly<Record<string, (view: PageView) => Html>> = {
   /** Empty if the service has no providers, unless the user still has an identity at a former provider. */
   identities: (view) => {
     const { identities = [] } = view.payloads;
-    if (view.providers.length === 0 && identities.length === 0) return NOTHING;
+    if (view.providers.length === 0 && identities.length === 0) return NO_HTML;
     const titles = new Map(view.providers.map(({ name, title }) => [name, title]));
     const items = identities.map(({ id, provider, email, createdAt, lastUsedAt }) => {
       const title = titles.get(provider) ?? provider;
@@ -131,7 +131,7 @@ ${providerForms(view, 'link')}
     const { new: lead = '', register = '' } = view.texts.pages['log-in'] ?? {};
     return view.mayRegister
       ? html`<p class="more">${lead} <a href="${linkOf(view, 'register')}">${register}</a></p>`
-      : NOTHING;
+      : NO_HTML;
   },
   /** A link for users without a password, if the page lacks a form, because the form requires the password. */
   'first-password': (view) => {
@@ -139,18 +139,18 @@ ${providerForms(view, 'link')}
     const lacksForm = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));
     return lacksForm && view.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${view.texts.pages.account?.['first-password'] ?? ''}</a></p>`
-      : NOTHING;
+      : NO_HTML;
   },
   mailbox: ({ state, texts }) => {
     const { email, account = '' } = state?.typed ?? {};
     const mailbox = mailboxOf(email ?? account);
-    if (mailbox === undefined) return NOTHING;
+    if (mailbox === undefined) return NO_HTML;
     const text = filledText(texts.common['open-mailbox'] ?? '', () => mailbox.name);
     return html`<p><a class="button" href="${mailbox.url}" target="_blank" rel="noreferrer">${text}</a></p>`;
   },
   'codes-left': (view) =>
     !hasForm(view, 'recovery-codes')
-      ? NOTHING
+      ? NO_HTML
       : html`<p>${filledText(view.texts.common.left ?? '', () => `${view.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** A text about the factor for which the pending log-in waits. */
   pending: (view) => {
@@ -160,14 +160,14 @@ ${providerForms(view, 'link')}
   /** A text for users who have lost the second factor, or who cannot read the mail. */
   'no-factor': (view) => {
     const { lost = '', 'mail-lost': mailLost = '' } = view.texts.pages['second-factor'] ?? {};
-    if (view.payloads['pending-login']?.enrol) return NOTHING;
+    if (view.payloads['pending-login']?.enrol) return NO_HTML;
     const way = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
     return html`<p class="more">${waitsForMailCode(view) ? way : lost}</p>`;
   },
   /** The secret of the authenticator app that the user is adding. */
   app: (view) => {
     const { secret } = startedApp(view);
-    if (secret === undefined || view.qr === null) return NOTHING;
+    if (secret === undefined || view.qr === null) return NO_HTML;
     const { common } = view.texts;
     return html`<p>${common.scan ?? ''}</p>
 <div class="qr" role="img" aria-label="${common.qr ?? ''}">${new Html(view.qr)}</div>
@@ -175,7 +175,7 @@ ${providerForms(view, 'link')}
   },
   'recovery-codes': (view) => {
     const { recoveryCodes = [] } = (view.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
-    if (recoveryCodes.length === 0) return NOTHING;
+    if (recoveryCodes.length === 0) return NO_HTML;
     // With the username, since users print the codes.
     const { username = '' } = view.payloads['current-user'] ?? {};
     return html`<p class="owner">${view.site.brand.name} · ${username}</p>
@@ -191,6 +191,6 @@ ${providerForms(view, 'link')}
         timeOf(view, at),
       ]),
     )}</ol>
-${next !== null ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NOTHING}`;
+${next !== null ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NO_HTML}`;
   },
 };

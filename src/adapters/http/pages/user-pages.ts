@@ -1,4 +1,4 @@
-import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
+import { filledTemplate, filledText, Html, html, NO_HTML, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { type Brand, pathIn } from './layout.ts';
 import { hasForm, linkOf, type PageFrame, type PageView, type UserTexts } from './page-view.ts';
@@ -23,10 +23,10 @@ const alertOf = (view: PageView): Html => {
   const { state, texts } = view;
   const { error, notice } = state ?? {};
   // A notice that is not the result of a form, such as closed registration, is shown as a fact, not as a success.
-  const factClass = state?.form ? NOTHING : html` fact`;
+  const factClass = state?.form ? NO_HTML : html` fact`;
   if (notice !== undefined)
     return html`<p role="status" class="notice${factClass}">${texts.notices[notice] ?? ''}${mailAddress(view)}</p>`;
-  if (error === undefined) return NOTHING;
+  if (error === undefined) return NO_HTML;
   // If a hook has refused the request, its message takes the place of the page's own text about the error.
   const pageText = error.message === undefined ? texts.pages[view.name]?.[error.code] : undefined;
   const text = pageText ?? texts.errors[error.code] ?? texts.errors.other ?? '';
@@ -39,18 +39,18 @@ const mailAddress = (view: PageView): Html => {
   const { email, username } = PAGES[name].correctedOn === undefined ? {} : (state?.typed ?? {});
   const isUnverified = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
   const { mistyped = '', 'register-again': again = '' } = texts.common;
-  return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
+  return html`${email === undefined ? NO_HTML : html` <strong>${email}</strong>`}${
     isUnverified && mayRegister && pages.has('register')
       ? html` ${mistyped} <a href="${linkOf(view, 'register')}">${again}</a>`
-      : NOTHING
+      : NO_HTML
   }`;
 };
 
 const variableOf = (view: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
-    return hasForm(view, name) ? formOf(view, name, PAGES[view.name].forms[name]?.defaults?.(view)) : NOTHING;
-  if (kind === 'list') return LISTS[name]?.(view) ?? NOTHING;
+    return hasForm(view, name) ? formOf(view, name, PAGES[view.name].forms[name]?.defaults?.(view)) : NO_HTML;
+  if (kind === 'list') return LISTS[name]?.(view) ?? NO_HTML;
   if (kind === 'link') return linkOf(view, name);
   const text = kind === 'text' ? name : kind;
   return view.texts.pages[view.name]?.[text] ?? view.texts.common[text] ?? '';
@@ -58,7 +58,7 @@ const variableOf = (view: PageView, variable: string): Html | string => {
 
 /** Links to this page in other languages. A page with a payload that it shows once has none, since such a link would lose the payload. */
 const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
-  if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NOTHING;
+  if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NO_HTML;
   const links = locales.map((each) => {
     const query = new URLSearchParams({ ...(to !== undefined && { to }), locale: each });
     return html`<li><a href="?${`${query}`}" hreflang="${each}" lang="${each}" dir="auto">${languageName(each)}</a></li>\n`;
@@ -91,14 +91,14 @@ export const userPage = (view: PageView, files: UserPageFiles): string => {
 const visitorLine = (view: PageView): Html => {
   const { name, payloads, texts, site, to, application } = view;
   const { username } = payloads['current-user'] ?? {};
-  if (username === undefined) return NOTHING;
+  if (username === undefined) return NO_HTML;
   const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
   const hasNoWayBack = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
   const address = linkOf(view, 'application');
   // An unnamed brand has the host of the service as its name. Then the link has the host of the application as its text.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
-  return html`<p class="visitor">${hasNoWayBack ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
+  return html`<p class="visitor">${hasNoWayBack ? NO_HTML : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
 };
 
 type Content = {
@@ -115,7 +115,7 @@ type Content = {
 /** Fills a template, and puts it into the layout that all pages for users have. */
 export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: UserPageFiles, page: Content): string => {
   const { template, title, isError = false, variable } = page;
-  const { alert = NOTHING, visitor = NOTHING, languages = NOTHING, script = NOTHING } = page;
+  const { alert = NO_HTML, visitor = NO_HTML, languages = NO_HTML, script = NO_HTML } = page;
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
   const head = html`<link rel="icon" href="${brand.iconUrl ?? pathIn(site, '/icon.svg')}">
@@ -141,5 +141,5 @@ const logoOf = ({ name, logoUrl, logoDarkUrl }: Brand): Html | string => {
 
 const footerLinks = ({ termsUrl, privacyUrl, supportUrl }: Brand, { common }: UserTexts): Html => {
   const links = Object.entries({ terms: termsUrl, privacy: privacyUrl, support: supportUrl });
-  return html`${links.map(([name, url]) => (url ? html`<a href="${url}">${common[name] ?? ''}</a>\n` : NOTHING))}`;
+  return html`${links.map(([name, url]) => (url ? html`<a href="${url}">${common[name] ?? ''}</a>\n` : NO_HTML))}`;
 };

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { numberOf, tableOf } from './frame.ts';
 
 export type Series = { readonly name: string; readonly values: readonly number[] };
@@ -37,7 +37,7 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
 <small class="most" aria-hidden="true">${numberOf(max)}</small>
 <svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${description}">${shapes}</svg>
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
-${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => (sum(values) === 0 ? NOTHING : html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`))}</ul>` : NOTHING}
+${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => (sum(values) === 0 ? NO_HTML : html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`))}</ul>` : NO_HTML}
 <details><summary>As a table</summary>
 ${tableOf(
   `${title}, in UTC`,
@@ -60,7 +60,7 @@ const barOf = (label: string, series: readonly Series[], at: number, { max, firs
     const height = ((values[at] ?? 0) / max) * HEIGHT;
     top -= height;
     return height === 0
-      ? NOTHING
+      ? NO_HTML
       : html`<rect class="s${place + firstHue}" x="${at * STEP_WIDTH + 1}" y="${top.toFixed(2)}" width="${STEP_WIDTH - 2}" height="${height.toFixed(2)}"/>`;
   });
   const counts = series.map(({ name, values }) => `${name} ${values[at] ?? 0}`).join(', ');

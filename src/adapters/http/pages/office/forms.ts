@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { type PageView, USERNAME } from './view.ts';
 
 /** The fields of forms, by the member of the request. `flag`: a checkbox. */
@@ -22,9 +22,9 @@ const isRefused = ({ outcome }: PageView, name: string): boolean => outcome?.for
 export const foldedForms = (view: PageView, names: readonly string[], prefill?: Prefill): readonly Html[] =>
   names.map((name) => {
     const form = view.forms.get(name);
-    if (form === undefined) return NOTHING;
+    if (form === undefined) return NO_HTML;
     const isFinal = form.confirm !== undefined;
-    return html`<details${isRefused(view, name) ? html` open` : NOTHING}${isFinal ? html` class="danger"` : NOTHING}><summary>${form.button}</summary>
+    return html`<details${isRefused(view, name) ? html` open` : NO_HTML}${isFinal ? html` class="danger"` : NO_HTML}><summary>${form.button}</summary>
 <p>${form.text}</p>
 ${formOf(view, name, prefill)}</details>
 `;
@@ -35,7 +35,7 @@ export const buttonOf = (view: PageView, name: string, field: string, value: str
   const form = view.forms.get(name);
   const hidden = { once: view.once, [field]: value };
   return form === undefined
-    ? NOTHING
+    ? NO_HTML
     : html`<form method="post" action="${form.action}" class="inline">${hiddenFields(hidden)}<button>${form.button}</button></form>`;
 };
 
@@ -44,7 +44,7 @@ const hiddenFields = (values: Readonly<Record<string, string>>): readonly Html[]
 
 const formOf = (view: PageView, name: string, { values = {}, username = '' }: Prefill = {}): Html => {
   const form = view.forms.get(name);
-  if (form === undefined) return NOTHING;
+  if (form === undefined) return NO_HTML;
   const { button, members, confirm, action } = form;
   const typed = isRefused(view, name) ? view.outcome?.typed : undefined;
   const fields = Object.entries(FIELDS).filter(([field]) => members.includes(field));
@@ -54,10 +54,10 @@ const formOf = (view: PageView, name: string, { values = {}, username = '' }: Pr
 ${hiddenFields({ once: view.once })}
 ${[...fields, ...confirmField].map(([field, { label, type }]) => {
   const id = `${name}-${field}`;
-  const common = html`id="${id}" name="${field}"${typed === undefined ? NOTHING : html` aria-describedby="alert"`}`;
+  const common = html`id="${id}" name="${field}"${typed === undefined ? NO_HTML : html` aria-describedby="alert"`}`;
   const value = (typed ?? values)[field] ?? '';
   if (type === 'flag')
-    return html`<p class="check"><input ${common} type="checkbox"${value === 'on' ? html` checked` : NOTHING}> <label for="${id}">${label}</label></p>\n`;
+    return html`<p class="check"><input ${common} type="checkbox"${value === 'on' ? html` checked` : NO_HTML}> <label for="${id}">${label}</label></p>\n`;
   return type === 'json'
     ? html`<p><label for="${id}">${label}</label><textarea ${common} rows="3" spellcheck="false">${value}</textarea></p>\n`
     : html`<p><label for="${id}">${label}</label><input ${common} type="${type}" value="${value}" autocomplete="off"${field === 'reason' ? html` maxlength="200"` : html` required`}></p>\n`;

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { layout, pathIn, type Site } from '../layout.ts';
 import type { PageView } from './view.ts';
 
@@ -16,14 +16,14 @@ export const officePage = (view: PageView, { path, title, badges = [], lead = ''
   layout(view.site, {
     title: `${title} · Back office`,
     path,
-    aside: html`<p class="who">Logged in as <strong>${view.operator}</strong> <a href="${actorUrl(view.site, view.operator)}">What you did</a>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
+    aside: html`<p class="who">Logged in as <strong>${view.operator}</strong> <a href="${actorUrl(view.site, view.operator)}">What you did</a>${view.logOutUrl === null ? NO_HTML : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
     main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
-${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertOf(view)}${main}`,
+${lead === '' ? NO_HTML : html`<p class="lead">${lead}</p>\n`}${alertOf(view)}${main}`,
   });
 
 const alertOf = ({ outcome, forms }: PageView): Html => {
   const form = forms.get(outcome?.form ?? '');
-  if (outcome === null || form === undefined) return NOTHING;
+  if (outcome === null || form === undefined) return NO_HTML;
   const { problems, url } = outcome;
   const { button, doneText = 'Done.' } = form;
   return problems === null
@@ -53,7 +53,7 @@ export const panel = (
   title: string,
   content: Html,
   id?: string,
-): Html => html`<section class="panel"${id === undefined ? NOTHING : html` id="${id}"`}>
+): Html => html`<section class="panel"${id === undefined ? NO_HTML : html` id="${id}"`}>
 <h2>${title}</h2>
 ${content}
 </section>
@@ -68,9 +68,9 @@ export const tableOf = (caption: string, heads: readonly string[], rows: readonl
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(
-  ([first = NOTHING, ...others]) => html`<tr>
+  ([first = NO_HTML, ...others]) => html`<tr>
 <th scope="row">${first}</th>
-${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[at + 1] ?? ''}"` : NOTHING}>${cell}</td>\n`)}</tr>
+${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[at + 1] ?? ''}"` : NO_HTML}>${cell}</td>\n`)}</tr>
 `,
 )}</tbody>
 </table>
@@ -94,5 +94,5 @@ export const userLinkOrId = ({ site, usernames }: PageView, id: string): Html =>
 /** @param options pairs of a value and a text @param value the value of the selected option */
 export const selectOf = (name: string, label: string, options: readonly (readonly string[])[], value: string): Html =>
   html`<p><label for="${name}">${label}</label>
-<select id="${name}" name="${name}">${options.map(([each = '', text = '']) => html`<option value="${each}"${each === value ? html` selected` : NOTHING}>${text}</option>`)}</select></p>
+<select id="${name}" name="${name}">${options.map(([each = '', text = '']) => html`<option value="${each}"${each === value ? html` selected` : NO_HTML}>${text}</option>`)}</select></p>
 `;

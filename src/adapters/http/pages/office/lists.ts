@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { MAX_COUNTED } from '../../../../application/storage/webhooks.ts';
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { User } from '../../../../domain/user.ts';
 import type { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
@@ -63,7 +63,7 @@ ${selectOf('only', 'Show', filters, only)}<button>Search</button>
 <small id="parts">A part of it; of one or two characters, its beginning.${only === '' || next === null ? '' : ' A page looks through 10,000 users at most, so it may have few: go on then.'}</small>
 </form>
 ${tableOf(contains === '' && only === '' ? 'The newest first' : 'Found', ['Name', 'Address', 'Registered', 'State'], rows)}${
-  next === null ? NOTHING : nextPageLink({ contains, only, cursor: next }, 'Further users')
+  next === null ? NO_HTML : nextPageLink({ contains, only, cursor: next }, 'Further users')
 }${panel('For all users', html`${foldedForms(view, ['create-user', 'end-all-sessions'])}`, 'all')}`,
   });
 };
@@ -96,7 +96,7 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
     timeOf(event.at),
     html`${sentenceOf(view, event)}`,
     userLinkOrId(view, event.userId),
-    hasDevice(event) ? deviceOf(view, event) : NOTHING,
+    hasDevice(event) ? deviceOf(view, event) : NO_HTML,
   ]);
   return officePage(view, {
     path: '/office/events',
@@ -108,7 +108,7 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
 ${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
 <small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' || next === null ? '' : ' A page looks through 10,000 events at most, so it may have few: go on then.'}</small>
 </form>
-${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPageLink({ kind, actor, before: next }, 'Earlier')}`,
+${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NO_HTML : nextPageLink({ kind, actor, before: next }, 'Earlier')}`,
   });
 };
 
@@ -117,7 +117,7 @@ type Webhook = v.InferInput<typeof WebhookJson>;
 export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: readonly Webhook[] }): string => {
   const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html => {
     const more = waiting + givenUp < MAX_COUNTED ? '' : '+';
-    return html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)}${more} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)}${more} given up`)}`}`;
+    return html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)}${more} waiting`)}${givenUp === 0 ? NO_HTML : html` ${badge('bad', `${numberOf(givenUp)}${more} given up`)}`}`;
   };
   return officePage(view, {
     path: '/office/webhooks',
@@ -130,10 +130,10 @@ export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: 
 <dl class="facts">
 <dt>Told of</dt><dd>${webhook.types?.join(', ') ?? 'all types'}</dd>
 <dt>Added</dt><dd>${timeOf(webhook.createdAt)}</dd>
-${webhook.disabledAt === null ? NOTHING : html`<dt>Disabled</dt><dd>${timeOf(webhook.disabledAt)}</dd>\n`}</dl>
+${webhook.disabledAt === null ? NO_HTML : html`<dt>Disabled</dt><dd>${timeOf(webhook.disabledAt)}</dd>\n`}</dl>
 ${
   webhook.failures.length === 0
-    ? NOTHING
+    ? NO_HTML
     : tableOf(
         'Some of what failed',
         ['Type', 'User', 'Attempts', 'Last error', 'Next attempt'],
@@ -147,12 +147,12 @@ ${
       )
 }${
   webhook.disabledAt === null && webhook.waiting + webhook.givenUp === 0
-    ? NOTHING
+    ? NO_HTML
     : html`<p class="lead">${view.forms.get('replay-webhook')?.text ?? ''}</p>
 ${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`
 }`,
       ),
-    )}${webhooks.length === 0 ? html`<p class="lead">There are none.</p>` : NOTHING}`,
+    )}${webhooks.length === 0 ? html`<p class="lead">There are none.</p>` : NO_HTML}`,
   });
 };
 

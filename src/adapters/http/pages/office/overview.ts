@@ -1,5 +1,5 @@
 import type { overview, Range } from '../../../../application/overview.ts';
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
 import type { SessionEnding } from '../../../../domain/event.ts';
 import { pathIn } from '../layout.ts';
@@ -89,5 +89,5 @@ const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingW
     ['Waiting mails', countUpTo(waitingMails, 2_000), sinceOf(waitingMails)],
     [linkTo('/office/webhooks', 'Waiting webhook events'), countUpTo(waitingWebhooks, 1_000), sinceOf(waitingWebhooks)],
   ];
-  return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NOTHING : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
+  return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NO_HTML : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
 };

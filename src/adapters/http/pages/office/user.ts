@@ -1,5 +1,5 @@
 import type { AccountData, EventData } from '../../../../application/accounts/account-data.ts';
-import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { pathIn } from '../layout.ts';
 import { deviceOf, timelineOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
@@ -31,7 +31,7 @@ export const userPage = (view: PageView, { data, events, next }: UserPageData): 
     lead: html`${user.email} · <code>${user.id}</code> · <a href="#acts">What you can do</a>`,
     main: html`<div class="columns">
 <div>
-${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NOTHING}${next === null ? NOTHING : nextPageLink({ before: next }, 'Earlier')}`)}</div>
+${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NO_HTML}${next === null ? NO_HTML : nextPageLink({ before: next }, 'Earlier')}`)}</div>
 <div>
 ${panel('Account', accountOf(data))}
 ${panel(
@@ -67,7 +67,7 @@ const listOf = (items: readonly Html[], otherwise: string): Html =>
     ? html`<p class="lead">${otherwise}</p>`
     : html`<ul class="plain rows">\n${items.map((each) => html`<li>${each}</li>\n`)}</ul>`;
 
-const entryOf = (name: Html | string, details: Html, button = NOTHING): Html =>
+const entryOf = (name: Html | string, details: Html, button = NO_HTML): Html =>
   html`<div>${name}<br><small>${details}</small></div>${button}`;
 
 const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData): Html => {

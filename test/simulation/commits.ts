@@ -102,8 +102,10 @@ on('removed', 'outbox', 'no mail is lost', ({ id, createdAt }, changes) => {
 });
 on('removed', 'outbox', 'no mail is lost', (mail) => {
   if (mail.kind !== 'password-changed' || facts.letters.some(({ id }) => id === mail.id)) return undefined;
-  const { email, emailVerifiedAt } = Object(userOf(mail));
-  const isProven = email === mail.to && emailVerifiedAt !== null;
+  const user = userOf(mail);
+  // The deletion of an account deletes its mails, too (ADR 0010).
+  if (user === undefined) return undefined;
+  const isProven = user.email === mail.to && user.emailVerifiedAt !== null;
   return !isProven && facts.letters.filter(({ to }) => to === mail.to).length >= 5 && 'a limit';
 });
 

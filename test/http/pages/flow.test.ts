@@ -344,7 +344,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'email-verification.email-verification': linkResults('email-verification'),
   'invitation.invitation': {
     success: () => invited(service),
-    login: () => invited(strict),
+    secondFactor: () => invited(strict),
     code: () => invited(nameless, { password: '' }),
   },
   'not-me.not-me': linkResults('not-me'),

@@ -581,7 +581,7 @@ describe('each result of a form', () => {
   it('is here: of every form, with each way that the table has', () => {
     expect(Object.keys(RESULTS).toSorted()).toEqual(EVERY_FORM.map(({ key }) => key).toSorted());
     for (const { key, form } of EVERY_FORM) {
-      const others = form.withoutSession === undefined ? [] : ['login', 'code'];
+      const others = form.withoutSession === undefined ? [] : ['secondFactor', 'code'];
       const ways = [form.showsOnce?.member ?? 'success', ...Object.keys(form.onError ?? {}), ...others];
       expect(Object.keys(RESULTS[key] ?? {}), key).toEqual(expect.arrayContaining(ways));
     }

@@ -34,7 +34,7 @@ const GROUP_LIMITS: Readonly<Record<ThrottledClient['kind'], readonly number[]>>
   device: [50 * CLIENT_LIMIT, CLIENT_LIMIT],
 };
 
-export const throttledDevice = (device: string): ThrottledClient => ({ kind: 'device', names: ['devices', device] });
+export const throttledDevice = (name: string): ThrottledClient => ({ kind: 'device', names: ['devices', name] });
 
 /** The key of a client. The keys of its groups are prefixes of it. */
 export const clientKey = ({ names }: ThrottledClient): string => names.map((name) => `${name} `).join('');

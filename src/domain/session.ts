@@ -88,7 +88,7 @@ export type Rotation = {
   readonly expiresAt: number;
   /** The greatest age of a session, in milliseconds since its user has authenticated; `null`: it may be renewed for ever. */
   readonly maxAge: number | null;
-  /** Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst`). */
+  /** Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst` in tokens.ts). False after lost rotations. */
   readonly continuesBurst: boolean;
   readonly device: Device;
   readonly evidence: Evidence;

@@ -14,7 +14,7 @@ export type Webhook = {
   readonly url: string;
   /** `null`: all types, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
-  /** The number from which the keys are derived. Each rotation raises it. */
+  /** Counts the rotations. The keys are derived from it, the id, and the service's key of the hooks. */
   readonly keyNumber: number;
   /** The current public key, in the form `whpk_…`. An instance that derives another key does not send to the webhook. */
   readonly publicKey: string;

@@ -118,8 +118,8 @@ export const removeUnverifiedAccount =
     });
 
 /**
- * Restores the address to which the link was sent, and removes the ways in that were added after the change. Somebody else knew the password, so it is
- * removed, all sessions end, and the address gets a link for a new password.
+ * Undoes a change of the address or of factors: restores the address to which the link was sent, and removes the ways in that came with the change or
+ * after it. Somebody else knew the password, so it is removed, all sessions end, and the address gets a link for a new password.
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>

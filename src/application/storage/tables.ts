@@ -315,7 +315,7 @@ export const EXPORTED_COLUMNS = {
   factors: ['id', 'createdAt', 'confirmedAt'],
 } as const satisfies { readonly [Name in TableName]?: readonly Column<Name>[] };
 
-/** The name of the primary key in SQL, and in a violation. */
+/** The name of the primary key in a violation. In SQL only PostgreSQL has this name, behind the prefix of tables. */
 export const keyName = ({ name }: Pick<AnyTable, 'name'>): string => `${name}_pkey`;
 
 /** The unique indexes by their names, the primary key first. */

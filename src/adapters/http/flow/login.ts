@@ -55,7 +55,7 @@ export const LOGIN_PAGES = {
       provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
     },
   },
-  /** Sends the browser to a provider by a `refresh` in its markup, without a script. */
+  /** Sends the browser to a provider, or after the provider to the page in `next`, by a `refresh` in its markup, without a script. */
   provider: { path: '/auth/provider', forwards: 'to-url', forms: {} },
   /** Opens an app with a code, for which the app gets its own session. It asks for a click, since any website can link to this page. */
   app: {

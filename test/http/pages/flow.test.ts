@@ -588,6 +588,16 @@ describe('each result of a form', () => {
   });
 });
 
+describe('an invited user, whose address the invitation proves', () => {
+  it.each([
+    ['done', {}],
+    ['second-factor', { SECOND_FACTOR: 'required' }],
+  ] as const)('is led to %s where other users have to verify their address', async (step, more) => {
+    const visitor = await invited(await startWith({ EMAIL_VERIFICATION: 'required', ...more }));
+    expect(locationIn(visitor.answers.at(-1) ?? expect.unreachable())).toBe(PAGES[step].path);
+  });
+});
+
 describe('somebody whose address has to be verified', () => {
   const APP = 'https://app.example.org/notes';
   const registered = async () => {
@@ -614,6 +624,15 @@ describe('somebody whose address has to be verified', () => {
     for (const path of [PAGES['check-mail'].path, pathOfPage('register')])
       expect((await visitorOf(verifying).open(path)).text).not.toContain(right);
     expect((await visitor.open(PAGES['check-mail'].path)).text).not.toMatch(/strong|Create your account again|<form/);
+  });
+
+  it('corrects the address where no username is typed', async () => {
+    const visitor = await at(
+      pathOfPage('register'),
+      await startWith({ EMAIL_VERIFICATION: 'required', PASSWORDS: 'optional' }),
+    );
+    await visitor.submit('register.register', { email: aPerson().email, password: '' });
+    expect((await visitor.follow()).text).toContain('Create your account again');
   });
 
   it.each(['email', 'username'] as const)('is offered another link after a log-in with the %s', async (name) => {

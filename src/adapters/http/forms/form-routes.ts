@@ -57,7 +57,8 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
   if (openedSession !== undefined) rememberProof(ctx, openedSession, provesKey);
   const to = targetOf(urls, ctx);
   const showsOnce = form.showsOnce && payload[form.showsOnce.member] !== undefined ? form.showsOnce : null;
-  const resultStep = showsOnce?.on ?? stepAfterSuccess(submission, ctx.state.form?.get('password'));
+  const resultStep =
+    showsOnce?.on ?? stepAfterSuccess(submission, openedSession !== undefined, ctx.state.form?.get('password'));
   const step = resultStep === 'target' && to === undefined ? (form.withoutTarget ?? resultStep) : resultStep;
   const notice = noticeOf(form, step);
   const nextView = step === page ? PAGES[page].secondView : undefined;
@@ -71,7 +72,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
         payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
       }),
       ...(notice !== undefined && { notice }),
-      typed: refilledTexts(new Map([...(ctx.state.form ?? [])].filter(([name]) => form.keptFields?.includes(name)))),
+      typed: refilledTexts(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
   else if (openedSession !== undefined && authenticates(form)) states.clear(ctx);
   if (nextView !== undefined) return urls.hrefOf(page, to, undefined, nextView.next);
@@ -141,10 +142,11 @@ const afterError =
     return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
   };
 
-const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submission, password = ''): Step => {
-  const { leadsTo, withoutSession } = form;
-  if (withoutSession === undefined || response.status !== 202) return leadsTo;
-  if (cookie.writes !== 'waits') return withoutSession.mail;
+const stepAfterSuccess = ({ form, submits }: Submission, hasSession: boolean, password = ''): Step => {
+  const { leadsTo, withoutSession, requiredField } = form;
+  if (hasSession || withoutSession === undefined || submits.response.status !== 202) return leadsTo;
+  // An invited user has proven the address.
+  if (submits.cookie.writes !== 'waits' && requiredField === undefined) return withoutSession.mail;
   return password === '' ? withoutSession.code : withoutSession.secondFactor;
 };
 

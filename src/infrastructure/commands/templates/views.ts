@@ -73,12 +73,11 @@ type FormOutcome = { readonly page: PageName; readonly title: string; readonly s
 /** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
   const { leadsTo, withoutTarget, withoutSession, notice, showsOnce, fields, keptFields = [] } = form;
+  const mailStep = form.requiredField === undefined ? withoutSession?.mail : undefined;
   const fieldErrors = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
   const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: fieldErrors };
   const typed = Object.fromEntries(keptFields.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
-  const steps = [leadsTo, withoutTarget, withoutSession?.mail].filter(
-    (step) => step !== undefined && step !== 'target',
-  );
+  const steps = [leadsTo, withoutTarget, mailStep].filter((step) => step !== undefined && step !== 'target');
   return [
     ...(fieldErrors.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
     ...(notice === undefined

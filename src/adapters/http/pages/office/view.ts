@@ -44,6 +44,6 @@ export type FormOutcome = {
   /** `null`: the act has succeeded. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
-  /** The link that `handOverText` is about. */
+  /** A link that the operator hands over to the user. */
   readonly url?: string | undefined;
 };

@@ -37,6 +37,8 @@ export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './applicat
 export type { FactorSecrets, Secrets, SignedPurpose, SignedValue } from './application/ports/secrets.ts';
 export type * from './application/ports/session-repository.ts';
 export type * from './application/ports/token-signer.ts';
+/** The name in 1.0. */
+export type { Verification as Verified } from './application/ports/token-signer.ts';
 export type * from './application/ports/user-repository.ts';
 export type * from './application/ports/webauthn.ts';
 export type { Ports } from './application/service.ts';

@@ -77,7 +77,7 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
   };
 };
 
-/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. A cookie keeps the log-in for five minutes. */
+/** Finishes a log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED. It can be finished for five minutes, by a code in a mail for ten. */
 export const createPendingLoginClient = ({ baseUrl, auth }: Api.PendingLoginOptions) => {
   const ask = createAsk({ baseUrl, fetch: auth.fetch });
   return {

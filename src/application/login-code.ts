@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors/app-error.ts';
-import { LOGIN_CODE_LIFETIME, loginCodeOf } from '../domain/login-code.ts';
+import { eightDigitsOf, LOGIN_CODE_LIFETIME } from '../domain/login-code.ts';
 import type { User } from '../domain/user.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Service } from './service.ts';
@@ -15,7 +15,7 @@ export const expiryOf = ({ askedAt }: AskedCode): number => askedAt + LOGIN_CODE
 export const codeFor = ({ secrets }: Pick<Service, 'secrets'>, { id }: AskedCode, owner: Owner): string => {
   const value = secrets.hashOf(`${owner.email} ${owner.passwordChangedAt}`);
   const signed = secrets.sign({ purpose: 'login-code', userId: owner.id, sessionId: id, value, expiresAt: 0 });
-  return loginCodeOf(secrets.hashOf(signed));
+  return eightDigitsOf(secrets.hashOf(signed));
 };
 
 type Owner = Pick<User, 'id' | 'email' | 'passwordChangedAt'>;
@@ -51,6 +51,6 @@ export const hashOfCode = ({ secrets }: CodeSecrets, userId: string, code: strin
   secrets.hashOf(secrets.sign({ purpose: 'confirmation-code', userId, sessionId: '', value: code, expiresAt: 0 }));
 
 export const newConfirmationCode = (deps: CodeSecrets, { id }: Pick<User, 'id'>) => {
-  const code = loginCodeOf(deps.secrets.random());
+  const code = eightDigitsOf(deps.secrets.random());
   return { code, tokenHash: hashOfCode(deps, id, code) };
 };

@@ -61,7 +61,7 @@ export type AccountEvent = Origin & {
   readonly note: string | null;
   /** The name of the operator who caused the event, or `null`. Users never see the name (`withoutOperatorName`). */
   readonly actor: string | null;
-  /** How many times the event happened within its hour: 1, except for log-ins and refused log-ins. The other fields are those of the last time. */
+  /** How many times the event happened within its hour: 1, except for log-ins and refused ones. `id` is that of the first time, the others are of the last. */
   readonly count: number;
 };
 

@@ -13,7 +13,7 @@ export const LOGIN_CODE_GUESSES = 5;
 export const LOGIN_CODE_PATTERN = /^\d{8}$/;
 
 /** Eight digits, all equally likely. @param hash a secret hash in base64url, of which 48 bits are used. */
-export const loginCodeOf = (hash: string): string => {
+export const eightDigitsOf = (hash: string): string => {
   const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + BASE64URL.indexOf(character), 0);
   return `${number % 10 ** 8}`.padStart(8, '0');
 };

@@ -61,8 +61,8 @@ export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>
   `${kind} ${hasLoginCode({ kind }) ? id : to}`;
 
 /**
- * Whether a message is sent only at a random time, when the sender polls. If a stranger could choose the time, the duration of their next
- * request would show how much work the message causes, and so whether the address has an account.
+ * Whether a message waits for the sender's next poll, whose time is random unless too many messages wait. If a stranger could choose the time, the
+ * duration of their next request would show how much work the message causes, and so whether the address has an account.
  */
 export const waitsForPoll = ({ kind, attempts }: Pick<Message, 'kind' | 'attempts'>): boolean =>
   attempts > 0 || SECRET_KINDS.includes(kind);

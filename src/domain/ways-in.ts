@@ -74,7 +74,7 @@ export type AccountAct = (typeof ACCOUNT_ACTS)[number];
  * - `stays`: it stays as before
  * - `named`: it stays, and the mail about the act names it
  * - `ends`: it ends
- * - `mine`: it ends, unless the acting request itself uses it: its session, or its password
+ * - `mine`: it ends, unless the request uses it, such as its session, the password that was entered, or the identity of a log-in
  * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link to a former address or about an earlier change
  * - `block`: as `since`, and it is refused until the owner adds it in a session
  * - `waits`: it is refused while the account is disabled

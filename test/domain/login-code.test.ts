@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSameCode, loginCodeOf } from '../../src/domain/login-code.ts';
+import { eightDigitsOf, isSameCode } from '../../src/domain/login-code.ts';
 import { requestKey } from '../../src/domain/message.ts';
 import { isAccountName } from '../../src/domain/user.ts';
 
@@ -10,7 +10,7 @@ it.each([
   ['AAAF9eEA', '00000000'],
   ['________', '76710655'],
 ])('the code of %s has eight digits: %s', (hash, code) => {
-  expect(loginCodeOf(hash)).toBe(code);
+  expect(eightDigitsOf(hash)).toBe(code);
 });
 
 it.each([

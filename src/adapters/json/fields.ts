@@ -14,7 +14,7 @@ import {
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
 
-/** The domain of an email address, unless it has characters of a port or a path, which `domainToASCII` would remove. */
+/** The domain of an email address, unless it has characters of a path, a query or a fragment, which `domainToASCII` would cut off. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
 
 /** Normalizes a typed username or email address. An international domain gets its form in ASCII: `jo@xn--bcher-kva.example`. */

@@ -113,7 +113,7 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
   return null;
 };
 
-/** Completes a change of an address, in its transaction: records it, and reserves and notifies the former address. */
+/** Completes a change of an address, in its transaction: ends ways in, records it and, if it can be undone, reserves and notifies the former address. */
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,

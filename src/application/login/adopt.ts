@@ -26,12 +26,12 @@ export const adopt =
     const now = deps.clock.now();
     const assertion = await deps.verifyAssertion(input.assertion, now);
     if ('problem' in assertion) throw invalidAssertion(assertion.problem);
-    const user = withFirstPassword(await deps.users.findById(assertion.userId));
+    const user = assertFirstPassword(await deps.users.findById(assertion.userId));
     const client = await loginClient(deps, input);
     const rememberedDeviceId = await findRememberedDevice(deps, user, input.rememberedDevices ?? []);
     const login = { user, authentications: [{ method: 'adopted', at: now }], cancellation } as const;
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
-      const locked = withFirstPassword(await stores.users.lock(user.id));
+      const locked = assertFirstPassword(await stores.users.lock(user.id));
       if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalidAssertion('it was used before');
       if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
@@ -43,7 +43,7 @@ export const adopt =
     });
   };
 
-const withFirstPassword = (user: User | null): User => {
+const assertFirstPassword = (user: User | null): User => {
   if (user === null) throw invalidAssertion('there is no such user');
   if (user.passwordChangedAt > 0) throw invalidAssertion('the user has another password since');
   return user;

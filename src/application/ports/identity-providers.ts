@@ -5,7 +5,7 @@ import type { VerifiedIdentity } from '../../domain/identity.ts';
 export type SignInSecrets = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 export type ProviderAnswer = VerifiedIdentity & {
-  /** Why the provider could not be asked for the address. */
+  /** Why the address is unknown: the provider could not be asked for it, or has given no valid answer. */
   readonly addressError?: AppError;
   /** When the user has logged in at the provider, if the provider states it. Epoch milliseconds. */
   readonly authenticatedAt?: number;

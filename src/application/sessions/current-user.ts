@@ -68,7 +68,7 @@ export const lockedFactorOwner = async (
   await users.lock(caller.userId);
   const found = await liveSession({ sessions, clock }, caller);
   const { user } = found;
-  // Where a passkey is the second factor, a change needs it: else somebody who reads an operator's mail could add a passkey, and act as the operator.
+  // For operators, and with SECOND_FACTOR=required, a passkey counts as the second factor: else somebody who reads the mail could add one.
   const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;

@@ -84,7 +84,7 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
     .sort((a, b) => a.createdAt - b.createdAt || byId(a, b));
 };
 
-/** Stores a link, and replaces a former one of the same user, purpose and number (`since`). */
+/** Stores a link, and replaces one with the same user, purpose and `since`. Only undos of different changes differ in `since` (`Link`). */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
   await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);

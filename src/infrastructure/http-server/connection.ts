@@ -110,8 +110,8 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether a request must be the last one of its connection, because the next one could be parsed from a wrong place. After a request with `Upgrade`, the
- * parser of Node.js drops further input, and may parse a body as the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
+ * Whether a request must be the last one of its connection. After a request with `Upgrade`, the parser of Node.js drops the rest of what it has read. If that
+ * is the head of the next request, the body of that is parsed as a request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;

@@ -142,8 +142,8 @@ ${providerForms(view, 'link')}
       : NO_HTML;
   },
   mailbox: ({ state, texts }) => {
-    const { email, account = '' } = state?.typed ?? {};
-    const mailbox = mailboxOf(email ?? account);
+    const { account, email = '' } = state?.typed ?? {};
+    const mailbox = mailboxOf(account || email);
     if (mailbox === undefined) return NO_HTML;
     const text = filledText(texts.common['open-mailbox'] ?? '', () => mailbox.name);
     return html`<p><a class="button" href="${mailbox.url}" target="_blank" rel="noreferrer">${text}</a></p>`;

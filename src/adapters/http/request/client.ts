@@ -68,8 +68,8 @@ export const eventOriginOf = (ctx: Context): Origin => {
 };
 
 /**
- * What a request shows of its device: the bound cookies, and the proof in its body. A service may have several host names, so the proof may be for
- * BASE_URL or for the host of the request: a page can only sign for the host from which it was loaded.
+ * What a request shows of its device: the bound cookies, and the proof in its body. A service may have several host names, and the client's script
+ * signs for the one from which it was loaded. So the proof may be for BASE_URL or for the host of the request.
  */
 export const presentedDeviceReader =
   (baseUrl: string) =>

@@ -112,6 +112,24 @@ describe('who has an app and has not shown it lately', () => {
     expect(unescaped((await member.follow()).text)).toContain(notices.saved);
   });
 
+  it('does not show what was typed to another user, who logs in by a code in the same browser', async () => {
+    const mailer = memoryMailer();
+    const byMail = await start({ LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
+    const { person: other } = await registeredVisitor(byMail);
+    const member = await registeredVisitor(byMail);
+    await member.open('/auth/account');
+    clock.advance(6 * MINUTE);
+    await member.submit('account.username', { username: aPerson().username });
+    await member.follow();
+    await member.submit('step-up.mail-code');
+    await member.follow();
+    await member.submit('code.again', { account: other.username });
+    await member.follow();
+    await member.submit('code.code', { code: await mailedCode(byMail, mailer, other.email) });
+    expect(unescaped((await member.follow()).text)).toContain(other.email);
+    expect(member.shown('account.username')[0]?.fields).toMatchObject({ username: other.username });
+  });
+
   it('goes back to the account from a step-up without the form', async () => {
     const { code, arrive, names, ...member } = await enrolled();
     await member.open('/auth/account');

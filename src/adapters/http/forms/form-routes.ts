@@ -81,11 +81,11 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
-/** After a step-up, the page to which it leads back shows again the form that required it, with what the user has typed. */
+/** After a step-up, or a log-in of the same user, the page to which it leads back shows again the form that required it, with what was typed. */
 const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
-  const form = ctx.state.form?.get('resumes') ?? '';
+  const [form = '', userId] = ctx.state.form?.get('resumes')?.split(' ') ?? [];
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
-  if (page === undefined || PAGES[page].forms[form] === undefined) return;
+  if (page === undefined || PAGES[page].forms[form] === undefined || userId !== caller?.userId) return;
   const typed = refilledTexts(ctx.state.form ?? new Map());
   states.set(ctx, { page, form, typed, session: caller?.sessionId });
 };
@@ -118,7 +118,7 @@ const afterError =
         ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
         ...(isSent && { notice: 'not-sent' }),
         ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
-          typed: { ...refilledTexts(fields), resumes: form.buttonOf ?? formName },
+          typed: { ...refilledTexts(fields), resumes: `${form.buttonOf ?? formName} ${ctx.request.caller?.userId}` },
           session: ctx.request.caller?.sessionId,
         }),
       });

@@ -14,22 +14,26 @@ type FileOptions = {
 };
 
 /** For development: writes each mail to a file `.eml` instead of sending it. */
-export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
-  send: async (mail) => {
-    if (!isAddress(mail.to)) return 'refused';
-    const time = new Date(systemClock.now()).toISOString().replaceAll(':', '-');
-    const path = join(directory, `${time}-${safeId(mail)}.eml`);
-    try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      // The error is not passed on, since its message contains the path.
-      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${failureCodes(error)}` });
-    }
-    onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);
-    return 'sent';
-  },
-});
+export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => {
+  let last = 0;
+  return {
+    send: async (mail) => {
+      if (!isAddress(mail.to)) return 'refused';
+      // Each mail has a millisecond of its own, so that the names stand in the order of the mails.
+      last = Math.max(systemClock.now(), last + 1);
+      const path = join(directory, `${new Date(last).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });
+      } catch (error) {
+        // The error is not passed on, since its message contains the path.
+        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${failureCodes(error)}` });
+      }
+      onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);
+      return 'sent';
+    },
+  };
+};
 
 const writeMessage = async (mail: Mail, from: string): Promise<Buffer> => {
   const { createTransport } = await import('nodemailer');

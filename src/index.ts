@@ -1,6 +1,6 @@
 /**
- * The exports of this package: `serve`, `open`, `manageUsers`, and the types and functions with which a program writes its own adapters (ADR 0019).
- * `docs/own-store.md` explains such an adapter, `examples/own-store` is one; the tests of its contract are in `tandem/contracts`.
+ * The exports of this package: `serve` and other functions that run the service, and what a program needs for adapters and routes of its own.
+ * `docs/own-store.md` explains a storage of one's own, `examples/own-store` is one; the tests of its contract are in `tandem/contracts`.
  *
  * @example
  * import { parseConfig, serve } from 'tandem';

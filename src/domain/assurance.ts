@@ -3,7 +3,6 @@ import type { User } from './user.ts';
 
 /** How users authenticate, and the assurance level that this gives (NIST SP 800-63B-4 §2, RFC 8176). */
 
-/** One authentication of a user. No session is opened or raised without one. */
 export type Authentication = { readonly method: Method; readonly at: number };
 
 export type Authentications = readonly [Authentication, ...Authentication[]];
@@ -37,7 +36,7 @@ const METHODS = {
 } as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly FactorKind[] }>>;
 export type Method = keyof typeof METHODS;
 
-/** The methods by which a user logs in, before a second factor, by their values of `amr`. */
+/** The methods of a log-in, before a second factor, by their values of `amr`. A log-in by a recovery code alone has none of them. */
 const LOGIN_METHODS = {
   pwd: 'password',
   fed: 'provider',
@@ -72,9 +71,9 @@ export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mf
 export type Authenticated = {
   readonly authenticatedAt: number;
   readonly amr: readonly Amr[];
-  /** When the user last presented something that they know; `null`: not in this session. */
+  /** When the user last presented something that they know; `null`: not yet. */
   readonly knownAt: number | null;
-  /** When the user last presented something that they have; `null`: not in this session. */
+  /** When the user last presented something that they have; `null`: not yet. */
   readonly heldAt: number | null;
 };
 
@@ -103,7 +102,7 @@ const presentedAt = ({ authenticatedAt, amr }: Pick<Authenticated, 'authenticate
 
 /**
  * The claim `auth_time`: when the user last presented all that the assurance of the session requires. For `aal2`, that is both kinds of factors.
- * 0 if the user has not presented all of them to this service.
+ * 0 if the former system has authenticated the user instead, wholly or for one of these factors.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
   assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : (presentedAt({ authenticatedAt, amr }) ?? 0);
@@ -117,10 +116,10 @@ export type StepUp = {
 
 const STEP_UP_AGE = 5 * 60_000;
 
-/** The user has to authenticate again after five minutes, so that a stolen session alone is not enough. */
+/** The user has to authenticate again after five minutes, so that a session that is stolen later is not enough. */
 export const RECENT_AUTHENTICATION = { recent: STEP_UP_AGE } as const satisfies StepUp;
 
-/** For changes of factors: a stolen session is not enough, even together with a stolen password. */
+/** For changes of factors: if the user has a second factor, a session that is stolen later is not enough, even with a stolen password. */
 export const FACTOR_CHANGE = { recent: STEP_UP_AGE, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
 /** For requests that contain the password, or a code by mail: they lack only a second factor, if the user has one. */

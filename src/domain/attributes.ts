@@ -1,13 +1,13 @@
 import { utf8Length } from './text.ts';
 
-/** A JSON object that an operator states about a user, such as roles. The user's access tokens contain it (ADR 0004). */
+/** A JSON object that an operator, or a hook, states about a user, such as roles. The user's access tokens contain it (ADR 0004). */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Bytes of the attributes as JSON in UTF-8. There is a limit, since every request sends the attributes in its access token. */
+/** Bytes of the attributes as JSON in UTF-8. There is a limit, since access tokens, which clients send with requests, contain the attributes. */
 export const ATTRIBUTES_MAX_BYTES = 1_024;
 const ATTRIBUTES_MAX_DEPTH = 4;
 
-/** Names of claims (RFC 7519 §4.1, RFC 9068 §2.2.1), which attributes may not have. */
+/** Names of claims of this service and of RFC 7519 §4.1 and RFC 9068 §2.2.1, which attributes may not have at the top level. */
 const CLAIM_NAMES = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid'],
   ...['tokenType', 'user', 'auth_time', 'amr', 'acr', 'attributes'],
@@ -43,7 +43,7 @@ const parseJson = (text: string): unknown => {
 const isObject = (value: unknown): value is Attributes =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param depth how many further levels may be nested. */
+/** @param depth how many levels of objects and lists the value may have. */
 const assertPlain = (value: unknown, depth: number): void => {
   if (typeof value === 'string') assertText(value);
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)

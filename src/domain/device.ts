@@ -1,11 +1,11 @@
 import { utf8Length } from './text.ts';
 import type { User } from './user.ts';
 
-/** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
+/** The browser and the network of a request. The list of sessions shows those that have used a session last (ADR 0005). */
 export type Device = {
-  /** The `User-Agent` header, shortened; `null` when there was none. */
+  /** The `User-Agent` header, shortened; `null` when there was none with a visible character. */
   readonly userAgent: string | null;
-  /** The client's network in CIDR notation, never the full address. */
+  /** The client's network in CIDR notation: a /24 of IPv4, a /48 of IPv6. `null` if it is not known. */
   readonly address: string | null;
 };
 
@@ -73,7 +73,7 @@ export type Evidence = {
   readonly signer?: string | null;
 };
 
-/** For sessions that are judged by their tokens alone. */
+/** The evidence with which a session is judged by its tokens alone. */
 export const NO_PROOF_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
 
 export const noEvidence = (binding: DeviceBinding): Evidence =>
@@ -87,7 +87,7 @@ export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey
   return deviceKey === null ? 'none' : 'device';
 };
 
-/** How many used proofs a session remembers: more than a browser sends at once. */
+/** How many used proofs a session remembers: more than the browser client sends at once. */
 export const PROOFS_KEPT = 32;
 
 /** Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower number counts as used. */
@@ -116,7 +116,7 @@ export const strongestMatch = (keys: DeviceKeys, { signer = null, ...evidence }:
   return deviceStatus(keys, evidence) === 'proven' ? 'bound' : 'token';
 };
 
-/** Whether a request would be refused without its proof. */
+/** Whether the device of a session is unproven without the proof of the request. */
 export const needsProof = (keys: DeviceKeys, evidence: Evidence): boolean =>
   deviceStatus(keys, { ...evidence, proof: null }) === 'unproven';
 
@@ -126,7 +126,7 @@ export const withProofIfValid = <Keys extends DeviceKeys>(keys: Keys, { proof }:
 /** Milliseconds by which the clock of a device may differ from the service's. */
 export const PROOF_TOLERANCE = 60_000;
 
-/** A device on which a user need not present the second factor at a log-in. Times are epoch milliseconds. */
+/** A device on which log-ins of a user need no second factor, or no code for a new device. Times are epoch milliseconds. */
 export type RememberedDevice = {
   readonly id: string;
   readonly userId: string;
@@ -150,13 +150,13 @@ export const newRememberedDevice = (
 
 type FactorTimes = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
 
-/** Whether the user has logged in on a device, and neither the password nor the second factor is newer. */
+/** Whether a remembered device has not expired, and neither the password nor the second factor is newer. */
 export const isDeviceKnown = (
   { createdAt, expiresAt }: RememberedDevice,
   { passwordChangedAt, secondFactorAt }: FactorTimes,
   now: number,
 ): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
 
-/** Whether a device spares its user the second factor. */
+/** Whether a device spares its user, who has an authenticator app, the second factor. */
 export const isTrusted = (device: RememberedDevice, user: FactorTimes, now: number): boolean =>
   user.secondFactorAt !== null && isDeviceKnown(device, user, now);

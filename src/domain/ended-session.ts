@@ -5,7 +5,7 @@ export const MAX_LISTED = 10_000;
 
 const MINUTE = 60_000;
 
-/** The time since which entries are listed: a token's lifetime and a minute ago, since clocks differ. It is a whole minute, so that all instances agree. */
+/** The time since which entries are listed: a token's lifetime and a minute ago, since clocks differ; a whole minute, so that instances rarely differ. */
 export const listedSince = (now: number, lifetime: number): number => {
   const since = now - lifetime - MINUTE;
   return since - (since % MINUTE);

@@ -1,13 +1,13 @@
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
-/** The table of events: the webhook and the mail that each of them causes. A new notice is a row here, its texts, and a call of `recordChange`. */
+/** The table of events, with the webhooks and mails that they cause. A new notice is a row here, its texts, and a call of `recordChange`. */
 
 /** The groups of notices that operators switch on and off. */
 export const NOTICE_GROUPS = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
 export type NoticeGroup = (typeof NOTICE_GROUPS)[number];
 
-/** Milliseconds after which an address may get another mail: five mails a day. */
+/** Milliseconds in which a limit allows one more mail: five a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
 type EventRow = {
@@ -21,7 +21,7 @@ type EventRow = {
   readonly burst?: number;
 };
 
-/** The kinds of events. A successful refresh is not recorded. */
+/** The kinds of events. An ordinary refresh is not recorded. */
 export const EVENT_TABLE = {
   registered: { webhook: 'user.registered' },
   /** Somebody tried to register with the address of the account. The response did not show the refusal. */
@@ -29,7 +29,7 @@ export const EVENT_TABLE = {
   'logged-in': { webhook: 'session.started' },
   'login-refused': {},
   'login-code-requested': {},
-  /** A new session has replaced the one from which the user made a change. */
+  /** A new session has replaced the one from which the user made a change, or ended the others. */
   'session-opened': { webhook: 'session.started' },
   'session-ended': { webhook: 'session.ended' },
   /** A refresh found that the store had lost rotations of the session (ADR 0002). */
@@ -40,7 +40,7 @@ export const EVENT_TABLE = {
   'stepped-up': {},
   'passkey-added': { webhook: 'passkey.added', notice: 'factors', undo: true, burst: 8 },
   'passkey-removed': { webhook: 'passkey.removed', notice: 'factors', undo: true, burst: 8 },
-  /** The signature counter of a passkey went back, so there may be a copy of its key. */
+  /** The signature counter of a passkey did not grow, so there may be a copy of its key. */
   'passkey-copy-suspected': { webhook: 'passkey.copy_suspected', notice: 'factors' },
   'identity-linked': { webhook: 'identity.linked', notice: 'factors', undo: true, burst: 8 },
   'identity-unlinked': { webhook: 'identity.unlinked', notice: 'factors', undo: true, burst: 8 },
@@ -48,9 +48,8 @@ export const EVENT_TABLE = {
   'second-factor-added': { webhook: 'second_factor.added', notice: 'factors', undo: true, burst: 8 },
   'second-factor-removed': { webhook: 'second_factor.removed', notice: 'factors', undo: true, burst: 8 },
   'recovery-code-used': { webhook: 'recovery_code.used', notice: 'factors' },
-  /** New codes have replaced the former ones. */
   'recovery-codes-made': { webhook: 'recovery_codes.made', notice: 'factors', undo: true, burst: 8 },
-  /** For a month, the device needs no second factor. It is listed among the sessions. */
+  /** For 30 days, log-ins on the device need no second factor, or no code for a new device. It is listed among the sessions. */
   'device-remembered': { webhook: 'device.remembered' },
   'device-forgotten': { webhook: 'device.forgotten' },
   'password-changed': { webhook: 'user.password_changed', notice: 'password', burst: 6 },
@@ -72,17 +71,16 @@ export const EVENT_TABLE = {
   'attributes-changed': { webhook: 'user.attributes_changed' },
   disabled: { webhook: 'user.disabled' },
   enabled: { webhook: 'user.enabled' },
-  /** An operator has reset the counts of wrong passwords and codes, which made log-ins wait. */
+  /** An operator has reset the counts of wrong passwords and codes, so that log-ins need not wait. */
   unlocked: {},
-  /** Only the audit log keeps events of invitations. They have the id of the invitation in place of a user's. */
+  /** Events of invitations are in the audit log and among those of the operator, in no account. They have the id of the invitation in place of a user's. */
   invited: {},
   'invitation-revoked': {},
-  /** Only the audit log keeps it, since the events of a user are deleted with the user. */
+  /** It is in the audit log, and maybe among those of the operator. The events of the account are deleted with the account. */
   deleted: { webhook: 'user.deleted' },
 } as const satisfies Readonly<Record<string, EventRow>>;
 type EventTable = typeof EVENT_TABLE;
 
-/** The events that cause a mail of the same name. */
 export type ChangeNotice = {
   [Kind in keyof EventTable]: EventTable[Kind] extends { readonly notice: NoticeGroup } ? Kind : never;
 }[keyof EventTable];
@@ -100,9 +98,9 @@ const REMAINING_WAYS = ['passkeys', 'apps', 'signIns'] as const;
 
 type MailRow = Pick<EventRow, 'burst'> & {
   readonly variables: readonly string[];
-  /** The mail whose text this one replaces in some cases. */
+  /** A mail that this one replaces in some cases. */
   readonly insteadOf?: string;
-  /** Milliseconds between two such mails that strangers cause. At most the lifetime of the mail's link, so that a new link can follow an expired one. */
+  /** After five such mails at once, the interval of further ones to an address, in milliseconds. Not longer than their link is valid, if they have one. */
   readonly every?: number;
 };
 
@@ -122,12 +120,12 @@ const MAILS = {
   'email-change-final': { variables: ['username', 'undoUntil'], burst: 8 },
   'email-change-undone': { variables: ['username', 'resetPage', ...REMAINING_WAYS] },
   'factors-undone': { variables: ['username', 'resetPage', ...REMAINING_WAYS] },
-  /** A way in has changed, and the links of earlier mails undo this change as well. */
+  /** A notice of a log-in or a change of the ways in, without a link: those of earlier mails undo this change as well, or its own was used or withdrawn. */
   'factors-changed-again': { variables: NOTICE_VARIABLES, insteadOf: 'new-device' },
   'password-was-reset': { variables: [...NOTICE_VARIABLES, ...REMAINING_WAYS], burst: 6 },
-  /** The address was proven for the first time, which removed the password and all ways in from before. */
+  /** The address was proven for the first time, which removed the password and other ways in from before. */
   'password-removed': { variables: NOTICE_VARIABLES },
-  /** An imported password is too long to be stored. */
+  /** The password was right, and is too long for a new hash. */
   'password-too-long': { variables: NOTICE_VARIABLES },
   'password-leaked': { variables: NOTICE_VARIABLES },
   'new-device': { variables: UNDO_VARIABLES },

@@ -26,7 +26,7 @@ export const webhookTypeOf = ({ kind }: { readonly kind: EventKind }): WebhookTy
 
 export const SESSION_ENDINGS = [
   'logout',
-  /** A log-in on the same device, or a change of the account, has opened another session in its place. */
+  /** A log-in in the same browser, or a change of the account, has opened another session in its place. Of a device: it was remembered again. */
   'replaced',
   'ended-by-user',
   'all-ended',
@@ -44,9 +44,9 @@ export const SESSION_ENDINGS = [
 ] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
-/** Something that happened to an account, stored in the transaction of the change. */
+/** Something that happened to an account or an invitation. The event of a change is stored in the transaction of the change. */
 export type AccountEvent = Origin & {
-  /** ULID; later events have greater ids. */
+  /** ULID: of two events of one process, the later one has the greater id. */
   readonly id: string;
   readonly userId: string;
   readonly kind: EventKind;
@@ -55,13 +55,13 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended, or the device was forgotten; `null` for other kinds. */
   readonly reason: SessionEnding | null;
-  /** How the user has logged in; `null` for other kinds, and for log-ins before version 1.1.0. */
+  /** How the user has logged in; `null` for other kinds, for log-ins by a recovery code alone, and for those before version 1.1.0. */
   readonly method: LoginMethod | null;
   /** A message from the operator to the user: at most 200 visible characters. */
   readonly note: string | null;
   /** The name of the operator who caused the event, or `null`. Users never see the name (`withoutOperatorName`). */
   readonly actor: string | null;
-  /** How many times the event happened within its hour: 1, except for log-ins and refused ones. `id` is that of the first time, the others are of the last. */
+  /** How many times the event happened within its hour: 1, except for log-ins and refused ones. `id` is of the first time, other fields are of the last. */
   readonly count: number;
 };
 
@@ -76,7 +76,7 @@ export type EndedTokens = {
   readonly reason: SessionEnding;
 };
 
-/** The entries of the list that events cause. A session that expires has no entry: its last access token expires soon after it. */
+/** The entries of the list that events cause. A session that expires has no entry: its last access token expires with it, or before. */
 export const endedTokensOf = (events: readonly AccountEvent[]): EndedTokens[] =>
   events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): EndedTokens[] => {
     const reason = actor === null ? stated : 'operator';
@@ -115,12 +115,12 @@ export const withoutOperatorName = <Event extends Pick<AccountEvent, 'actor'>>(e
   actor: event.actor === null ? null : ('operator' as const),
 });
 
-/** Milliseconds in which the refused log-ins of a user, and log-ins on one device, are counted together. */
+/** Milliseconds in which the refused log-ins of a user, and log-ins on one device by one method, are counted together. */
 export const COUNTING_PERIOD = 3_600_000;
 
 export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
 
-/** How many events of one user are kept. Events of the most frequent kind are removed first, so many events of an attacker evict only each other. */
+/** How many events of one user are left when there are too many (`MAX_EVENTS`). The most frequent kinds lose their oldest events, rare kinds none. */
 export const EVENTS_KEPT = 1_000;
 
 /** Merges two events into one with the sum of their counts, the id of the first, and the other fields of the last. */

@@ -1,10 +1,10 @@
 import { accountKind, canonicalEmail, isAccountName } from './user.ts';
 
-/** Identifies a user at an OpenID provider for ever. An email address may get another owner, a subject never does. */
+/** Identifies a user at a provider for ever. An email address may get another owner, a subject never does (OpenID Connect Core §2). */
 export type IdentityKey = {
-  /** The claim `iss`. */
+  /** The claim `iss`. For GitHub, which has no claims, a text of the configuration. */
   readonly issuer: string;
-  /** The claim `sub`. */
+  /** The claim `sub`. For GitHub, the id of the user. */
   readonly subject: string;
 };
 
@@ -28,7 +28,7 @@ export type Identity = IdentityKey & {
 export type VerifiedIdentity = IdentityKey & {
   readonly provider: string;
   readonly email: string | null;
-  /** The claim `email_verified`. */
+  /** Whether the provider has verified the address, and is trusted in that. */
   readonly isEmailVerified: boolean;
 };
 

@@ -17,19 +17,19 @@ export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 /** The purposes of links that led to a path of their own in mails of version 1.0. */
 export const PAGE_PURPOSES = LINK_PURPOSES.filter((each) => each !== 'handed-over' && each !== 'confirmation-code');
 
-/** The links by which the owner of a mailbox takes an account back. */
+/** The links that undo changes of an account. */
 export const UNDO_PURPOSES = ['email-change-undo', 'factors-undo'] as const satisfies readonly LinkPurpose[];
 export type UndoPurpose = (typeof UNDO_PURPOSES)[number];
 
-/** A link in a mail. A new link replaces the former one of the same user and purpose, except for `factors-undo`: each change has a link of its own. */
+/** A link, or a code that confirms a change. A new one replaces that of the same user and purpose, except for `factors-undo`: each change has its own. */
 export type Link = {
   readonly userId: string;
   readonly purpose: LinkPurpose;
-  /** SHA-256 of the token in the link. The token itself is never stored. */
+  /** SHA-256 of the token in the link; for a code, of a keyed hash of the code. The token or the code itself is never stored. */
   readonly tokenHash: string;
-  /** The canonical address that the link was sent to, or that an undo restores. */
+  /** The canonical address to which the link was sent, that an undo restores, or that the account had when an operator made the link. */
   readonly email: string;
-  /** The time of the change that the link undoes, raised where needed so that later links have greater numbers. 0 for other purposes. */
+  /** 0, except for undos. `factors-undo`: the time of the change, raised so that it ascends. `email-change-undo`: that of the earliest undo for its address, or 0. */
   readonly since: number;
   /**
    * The ids of the ways in that an undo keeps, since they are older than the change. `null` for other purposes; for an address that nobody had proven, whose
@@ -42,7 +42,7 @@ export type Link = {
 
 export const RESET_LIFETIME = 30 * 60_000;
 
-/** Milliseconds in which links that verify or change an email address are valid: a day. */
+/** Milliseconds in which links that verify, disown or change an email address are valid: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
 /** Whether an undo keeps the way in with this id. @param createdAt epoch milliseconds */
@@ -54,7 +54,7 @@ export const survivesUndo = (
 /** Milliseconds in which a change can be undone by mail, and in which a former address is reserved for its user: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
-/** How many live links of one address undo changes of factors. The oldest ones are kept, since each link undoes all changes after it. */
+/** How many live links may undo changes of factors, for one user and address. The oldest ones are kept, since each link undoes all changes after it. */
 export const FACTOR_UNDOS_KEPT = 10;
 
 /** Milliseconds after the last request for a link in which a further request replaces no live link, since the owner may be using it. */

@@ -1,6 +1,6 @@
 import { BASE64URL } from './text.ts';
 
-/** A code by mail in place of the password (ADR 0008). */
+/** Codes by mail, in place of the password or beside it on a new device (ADR 0008), or to confirm a change. */
 
 export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 
@@ -12,7 +12,7 @@ export const LOGIN_CODE_GUESSES = 5;
 
 export const LOGIN_CODE_PATTERN = /^\d{8}$/;
 
-/** Eight digits, all equally likely. @param hash a secret hash in base64url, of which 48 bits are used. */
+/** Eight digits, nearly equally likely. @param hash a secret hash, or random bytes, in base64url, of which 48 bits are used. */
 export const eightDigitsOf = (hash: string): string => {
   const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + BASE64URL.indexOf(character), 0);
   return `${number % 10 ** 8}`.padStart(8, '0');

@@ -1,12 +1,13 @@
 /**
- * The limit on wrong passwords for one account (ADR 0008). Times are milliseconds of one clock.
+ * The limit on failed attempts that are counted together (`Attempt.key`), such as wrong passwords for one account (ADR 0008). Times are milliseconds
+ * of one clock.
  *
- * The first `FREE_FAILURES` need no wait. Then each failing client (a network, or a device of the user) has a bucket for one attempt. The more
- * clients fail, the longer each waits, so that together they have one attempt a minute. All networks that do not fail share one more bucket.
- * Devices of the user that do not fail need not wait.
+ * The first `FREE_FAILURES` need no wait. Then each failing client, or failing group of clients, has a bucket for one attempt. The more of them fail,
+ * the longer each waits: together, they have one attempt in each wait, which grows to `LONGEST_WAIT`. All other networks share one more bucket. Other
+ * devices need not wait.
  */
 
-/** How many failed attempts on one account need no wait, those of all clients together. */
+/** How many failed attempts need no wait, those of all clients together. */
 export const FREE_FAILURES = 50;
 /** Milliseconds. Each failure beyond `FREE_FAILURES` doubles the wait, up to `LONGEST_WAIT`. */
 const FIRST_WAIT = 1_000;
@@ -16,7 +17,7 @@ export const FAILURE_TTL = 3_600_000;
 /** From this number of failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
 
-/** The network or the device from which somebody logs in. Names contain no space. */
+/** The network or the device from which somebody enters a password or a code. Names contain no space. */
 export type ThrottledClient = {
   readonly kind: 'network' | 'device';
   /** The groups that the client belongs to, the widest first, then the client itself. */
@@ -24,8 +25,8 @@ export type ThrottledClient = {
 };
 
 /**
- * From this number of failures on, a group counts as one failing client. The narrowest group is last. Each client adds at most
- * `CLIENT_LIMIT` failures to its group, so that one client alone does not make the group failing.
+ * From this number of failures on, a group counts as one failing client. The last limit is that of the client itself. Each client adds at most
+ * `CLIENT_LIMIT` failures to its groups, so that one client alone does not make a group failing.
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
  * - devices: all devices of the user, of which at most 50 have a live session (ADR 0005), and each of them
  */
@@ -39,16 +40,16 @@ export const throttledDevice = (name: string): ThrottledClient => ({ kind: 'devi
 /** The key of a client. The keys of its groups are prefixes of it. */
 export const clientKey = ({ names }: ThrottledClient): string => names.map((name) => `${name} `).join('');
 
-/** The attempts on one account. Each counts as a failure until it succeeds or is withdrawn. */
+/** The attempts that are counted together. Each counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
-  /** The failures of each client, by its `clientKey`. About 250 entries at most, since no more attempts on an account are admitted in an hour. */
+  /** The failures of each client, by its `clientKey`. About 250 entries at most, since no more failures are admitted in an hour. */
   readonly clients: ReadonlyMap<string, { readonly failures: number; readonly lastAt: number }>;
   /** When each bucket was last used, by the key of its failing client or group, or by `SHARED_BUCKET`. */
   readonly buckets: ReadonlyMap<string, number>;
 };
 
-/** The bucket of all clients that are not failing. */
+/** The bucket of all clients that are not failing, and are in no failing group. */
 const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
@@ -56,10 +57,11 @@ export const waitingTime = (throttle: LoginThrottle | null, client: ThrottledCli
   const { clients, buckets } = withoutOldFailures(throttle, now);
   const excess = [...clients.values()].reduce((sum, { failures }) => sum + failures, 0) - FREE_FAILURES;
   if (excess < 0) return 0;
-  const count = countByGroup(clients);
-  const bucket = bucketOf(clientKey(client), client.kind, count);
+  const groupFailures = countByGroup(clients);
+  const bucket = bucketOf(clientKey(client), client.kind, groupFailures);
   if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
-  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(bucket, clients, client.kind, count);
+  const sharing = failingClients(bucket, clients, client.kind, groupFailures);
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * sharing;
   const sinceLastUse = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
   // `sinceLastUse` is negative if the clock was set back.
   return sinceLastUse < 0 ? 0 : Math.max(0, wait - sinceLastUse);
@@ -91,7 +93,7 @@ export const withoutAttempt = (throttle: LoginThrottle, client: ThrottledClient)
   return { ...throttle, clients, buckets };
 };
 
-/** The throttle after an attempt with the right password: earlier failures of its client no longer count. */
+/** The throttle after an attempt that has succeeded: earlier failures of its client no longer count. */
 export const withoutFailures = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
   const { clients, ...rest } = withoutAttempt(throttle, client);
   const key = clientKey(client);
@@ -128,21 +130,21 @@ const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
 };
 
 /** The name of the bucket that a client uses: the key of its widest failing group, or else `SHARED_BUCKET`. */
-const bucketOf = (key: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
+const bucketOf = (key: string, kind: ThrottledClient['kind'], groupFailures: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(key);
   const limits = GROUP_LIMITS[kind].slice(-groups.length);
-  return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
+  return groups.find((group, at) => (groupFailures.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
 };
 
-/** The number of failing clients and groups that share the rate of attempts with this bucket. */
+/** The number of failing clients and groups that share the rate of attempts with this bucket; 1 for `SHARED_BUCKET`. */
 const failingClients = (
   bucket: string,
   clients: Clients,
   kind: ThrottledClient['kind'],
-  count: ReadonlyMap<string, number>,
+  groupFailures: ReadonlyMap<string, number>,
 ): number => {
   if (bucket === SHARED_BUCKET) return 1;
-  const buckets = new Set([...clients.keys()].map((key) => bucketOf(key, kind, count)));
+  const buckets = new Set([...clients.keys()].map((key) => bucketOf(key, kind, groupFailures)));
   buckets.delete(SHARED_BUCKET);
   return buckets.size;
 };

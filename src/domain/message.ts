@@ -20,22 +20,22 @@ export type MessageKind = RequestKind | SentMail;
 export type Message = {
   readonly id: string;
   readonly kind: MessageKind;
-  /** `null` while it is not known whether the address has an account. */
+  /** `null` for an invitation, and while it is not known whether the address has an account. */
   readonly userId: string | null;
-  /** The address. A request for a code has the name of the account as it was typed, which may be a username. */
+  /** The address; for a code to log in, the name of the account that was typed (`canonicalAccount`), which may be a username. */
   readonly to: string;
-  /** Another address that the message names; `null` for most kinds. */
+  /** The new address that an `email-changed` names; `null` for other kinds. */
   readonly email: string | null;
-  /** The language of the mail; `null`: that of the user when it is sent. */
+  /** The language of the mail; `null`: that of the user, if there is one, when it is sent. */
   readonly locale: string | null;
-  /** Whether `to` was the verified address of the account before the change. Of a `new-device-code-request`: whether the password was right. */
+  /** For notices of changes: whether `to` was the verified address of the account then. For a `new-device-code-request`: whether the password was right. */
   readonly wasVerified: boolean;
   readonly origin: Origin;
   readonly createdAt: number;
   readonly attempts: number;
 };
 
-/** The part of a message that a use case states. `enqueue` adds the id, the time and the origin. */
+/** The part of a message that a use case states. `enqueue` adds the id, the origin and, by default, the time. */
 export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
   Partial<Pick<Message, 'email' | 'locale' | 'wasVerified' | 'createdAt'>>;
 
@@ -56,7 +56,7 @@ const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'new-device-code-request',
 ];
 
-/** At most one request with the same key waits. Each request for a code has a key of its own, since every browser needs its own code. */
+/** At most one request with the same key waits to be claimed. Each request for a code has a key of its own, since every browser needs its own code. */
 export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>
   `${kind} ${hasLoginCode({ kind }) ? id : to}`;
 
@@ -72,7 +72,7 @@ export const newMessage = (
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: createdAt ?? at, attempts: 0 });
 
-/** When a message is sent for the first time. A mail about a missing second factor waits as long as the user can still finish the log-in. */
+/** When a message is due for the first time. A mail about a missing second factor waits as long as the user can still finish the log-in. */
 export const dueAt = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>): number =>
   kind === 'second-factor-missing' ? createdAt + PENDING_LOGIN_LIFETIME : createdAt;
 
@@ -84,7 +84,7 @@ export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 
 const DAY = 86_400_000;
-/** Mails that the user waits for. A mail that arrives days later would only alarm the user. */
+/** Mails that would only alarm the user if they arrived days later. */
 const URGENT_KINDS: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** Milliseconds in which attempts to send a message are repeated. */
@@ -118,7 +118,7 @@ type MailLimit = { readonly key: string; readonly burst: number; readonly interv
 
 const MAILS_AT_ONCE = 5;
 
-/** The limit of codes to one address, and of links to the unverified spellings of one mailbox. The limit of each network is lower, so no network uses it up. */
+/** The limit of log-in codes to one address, and of links to unverified spellings of one mailbox. Each network has a lower limit, so none alone uses it up. */
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
 type LimitedMail = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
@@ -126,13 +126,13 @@ type LimitedMail = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
 type Recipient = {
   /** Whether the address is, or was, the verified one of the account that the mail is about. */
   readonly isProven: boolean;
-  /** Whether the user has logged in on the device that asks for the mail. */
+  /** Whether the mail has a code to log in, and the user has logged in or registered on the device that asked for it. */
   readonly isKnownDevice: boolean;
 };
 
 /**
- * The limits that count a mail (docs/mail-and-pages.md). Each address has limits of its own, and links are counted apart from notices. So a stranger
- * who uses up the limits of a similar address cannot keep links from the owner.
+ * The limits that count a mail (docs/mail-and-pages.md). Links are counted apart from notices, and those to a verified address for that address alone.
+ * So a stranger who uses up the limits of a similar address cannot keep links from its owner.
  */
 export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly MailLimit[] => {
   if (hasLoginCode(mail)) return codeLimits(mail, recipient);
@@ -168,7 +168,7 @@ const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly Ma
   if (isProven) return [];
   const mailbox = mailboxOf(to);
   const limit = { burst: limitsOf(kind).burst ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
-  // `email-changed` has the link that takes the account back, so other notices must not use up its limit.
+  // `email-changed` has the link that restores the address, so other notices must not use up its limit.
   const addressLimit = { key: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
   return mailbox === to ? [addressLimit] : [addressLimit, { key: `notices of spellings ${mailbox}`, ...limit }];
 };

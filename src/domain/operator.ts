@@ -1,7 +1,7 @@
 import type { Attributes } from './attributes.ts';
 import { isVisibleLine } from './text.ts';
 
-/** What a program of an operator may do at the back office. ADR 0031. */
+/** What an operator may do at the back office. ADR 0031. */
 export const SCOPES = ['users:read', 'users:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -23,7 +23,7 @@ export const isScope = (text: string): text is Scope => SCOPES.some((scope) => s
 
 const NAME_MAX_LENGTH = 64;
 
-/** Whether a text can be the name of an operator in events and in the audit log. */
+/** Whether a text can be the name of an operator in events and in the audit log. The suffix of a person comes after it. */
 export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAME_MAX_LENGTH);
 
 /** Distinguishes people at the pages of the back office from programs and commands of the same name. */

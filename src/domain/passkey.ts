@@ -1,4 +1,4 @@
-/** A key with which a user logs in without a password (WebAuthn Level 3). */
+/** A key with which a user logs in without a password, or after it as the second factor (WebAuthn Level 3). */
 export type Passkey = {
   readonly id: string;
   readonly userId: string;

@@ -16,7 +16,7 @@ export type PasswordLimits = {
   readonly maxBytes: number;
 };
 
-/** Stored in place of a hash for a user who was imported without one. The service may ask the former system for the password. */
+/** Stored in place of a hash for a user who was imported without one. The service may ask the former system whether a password is right. */
 export const UNKNOWN_PASSWORD = '$unknown$';
 
 /** Stored in place of a hash for a user without a password. */

@@ -25,7 +25,7 @@ const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;
 export const CODE_PATTERN = /^\d{6}$/;
 
-/** The steps whose codes are accepted: the present one, and one on either side, since clocks differ (ASVS 6.5.5). */
+/** The steps whose codes are accepted: the present one, and one on either side, since clocks differ (RFC 6238 §5.2, §6). */
 export const acceptedSteps = (now: number): readonly number[] => {
   const present = Math.floor(now / (STEP_SECONDS * 1000));
   return [present, present - 1, present + 1];
@@ -42,7 +42,7 @@ const randomText = (token: string, alphabet: string, length: number): string =>
 
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
-/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons are removed, since one would end the name of the service. */
+/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). Colons of `service` are replaced, since one would end the name. */
 export const totpUri = (secret: string, { service, account }: Readonly<Record<'service' | 'account', string>>) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
@@ -50,7 +50,7 @@ export const totpUri = (secret: string, { service, account }: Readonly<Record<'s
   return `otpauth://totp/${label}?${parameters}&algorithm=SHA1&digits=${CODE_DIGITS}&period=${STEP_SECONDS}`;
 };
 
-/** Recovery codes replace lost factors. Each is used once. Their alphabet has no I, L, O and U, which are misread (Crockford's Base32). */
+/** Recovery codes replace lost factors. Each is used once. Their alphabet has no I, L, O and U (Crockford's Base32). */
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 

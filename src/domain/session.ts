@@ -2,41 +2,41 @@ import type { Authenticated } from './assurance.ts';
 import { type Device, type DeviceKeys, deviceStatus, type Evidence, withProofIfValid } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
-/** A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2). Times are epoch milliseconds. */
+/** A session is one family of refresh tokens: the first one, and all its successors by rotation (RFC 9700 §4.14.2). Times are epoch milliseconds. */
 export type Session = {
   /** ULID; the `sid` of every refresh token of the family. */
   readonly id: string;
   readonly userId: string;
-  /** `jti` of the only token that may be rotated. */
+  /** `jti` of the current token: the last one that was issued, without those whose rotation was reverted. */
   readonly currentTokenId: string;
-  /** `jti` of the token that was rotated into the current one; `null` until the first rotation. */
+  /** `jti` of the token that was rotated into the current one; after a revert, of the current one itself; `null` before both. */
   readonly previousTokenId: string | null;
-  /** When the current token was issued, which is when the previous one was rotated. */
+  /** When the session was rotated last, even if that was reverted; before the first rotation, when it was opened. */
   readonly rotatedAt: number;
-  /** The number of the current token: 0 for the first. Each rotation raises it, even one that is reverted. */
+  /** The number of the current token, 0 for the first. Each rotation raises it, even one that is reverted or prevented: then it exceeds that number. */
   readonly rotation: number;
-  /** When the current burst began: a row of rotations that follow each other within the race or the replay window (`continuesBurst` in tokens.ts). */
+  /** When the current burst began. A burst is a row of rotations that follow each other within the race window or a longer replay window (`continuesBurst`). */
   readonly burstStartedAt: number;
   /** The number of the first token of the burst (`firstOfBurst`); 0 until the first rotation. */
   readonly burstFirst: number;
   readonly createdAt: number;
-  /** When the current token expires, and the session with it. */
+  /** When the session expires. Its current token expires then or, after a revert, before. */
   readonly expiresAt: number;
 } & Device &
   DeviceKeys &
   Authenticated;
 
-/** The end, by an operator, of all sessions that were opened until `at`. The purge removes the sessions in steps. */
+/** The end, by an operator, of all sessions that were opened, and devices that were remembered, until `at`. A task removes them in steps. */
 export type MassEnding = {
   readonly id: string;
   readonly at: number;
   readonly note: string | null;
   readonly actor: string | null;
-  /** The id of the last session that the purge has looked at; `null` before the first. */
+  /** The id of the last session that the task has looked at; `null` before its first step. */
   readonly cursor: string | null;
 };
 
-/** Whether a mass ending ends a session. A session that has replaced another one counts from the log-in, which `authenticatedAt` keeps. */
+/** Whether a mass ending ends a session. A session that has taken over the authentication of an earlier one counts from that authentication. */
 export const isEndedBy = (
   { createdAt, authenticatedAt }: Pick<Session, 'createdAt' | 'authenticatedAt'>,
   { at }: Pick<MassEnding, 'at'>,
@@ -72,7 +72,7 @@ export const newSession = ({ tokenId, now, lifetime, device, keys, authenticated
   expiresAt: now + lifetime,
 });
 
-/** Replaces the token `from`, whose number is `number`, by the token `to`. Both are values of `jti`. */
+/** Replaces the token `from`, whose number is `number`, by the token `to`. `from` and `to` are values of `jti`. */
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
@@ -84,7 +84,7 @@ export type Rotation = {
   readonly number: number;
   readonly to: string;
   readonly at: number;
-  /** When the new token expires, and the session with it, unless `maxAge` ends it before. */
+  /** When the new token expires, and the session with it, unless `maxAge` ends both before. */
   readonly expiresAt: number;
   /** The greatest age of a session, in milliseconds since its user has authenticated; `null`: it may be renewed for ever. */
   readonly maxAge: number | null;
@@ -94,14 +94,14 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
-/** The fields of a session that new tokens need. The store reads them in one step with the user. */
+/** The fields of a session that the store returns with its user. */
 export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 export type RotationOutcome =
   | RotatedSession
-  /** The rotation has changed nothing: another token is current, the session is not live, or its device is not proven. */
+  /** There are no new tokens: another token or number is current, the session is not live, its device is not proven, or its user was deleted. */
   | 'stale';
 
 export const partWithUser = (session: Session): PartWithUser => {
@@ -154,8 +154,9 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
     : null;
 
 /**
- * Undoes a rotation, or prevents it if it has not happened yet: the session gets another number than the rotation expects. `null` if another
- * rotation came first. The times stay, since the next rotation of `from` sets them. `from` becomes the current and the previous token, which marks the revert.
+ * Undoes a rotation, or prevents it if it has not happened yet: the session gets another number than the rotation expects. `null` if another rotation
+ * or revert came first. The times stay, since the next rotation of `from` sets them. `from` becomes the current and the previous token, which marks
+ * the revert.
  */
 export const reverted = (session: Session, rotation: Rotation): Session | null => {
   const { from, to } = rotation;

@@ -6,19 +6,19 @@ export const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 /** The lookbehind lets a match begin only at the first blank of a run, so matching takes linear time. */
 const EDGES = /(?<![\s\p{Cf}])[\s\p{Cf}]+$|^[\s\p{Cf}]+/gu;
 
-/** A username or an email address without blanks and invisible characters at its ends. */
+/** A username or an email address without blanks and format characters, such as a zero-width space, at its ends. */
 export const typedName = (text: string): string => text.replace(EDGES, '');
 
 const SEPARATORS = /[\s\p{Pd}\p{Cf}\u2212]/gu;
 
-/** A code of an authenticator app or a recovery code: without blanks and hyphens, and with the digits and letters of ASCII. */
+/** A typed code without blanks, hyphens and format characters, with ASCII digits in place of others, and ASCII letters in place of wide ones. */
 export const typedCode = (text: string): string =>
   text
     .normalize('NFKC')
     .replace(SEPARATORS, '')
     .replace(/\p{Nd}/gu, asciiDigit);
 
-/** `٣` → `3`. The digits of a script are ten successive code points (Unicode §4.6), so digits of adjacent scripts are a multiple of ten. */
+/** `٣` → `3`. Each script has ten digits, in successive code points (Unicode §4.6), so a row of digits of several scripts begins with a zero as well. */
 const asciiDigit = (character: string): string => {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;
@@ -26,7 +26,7 @@ const asciiDigit = (character: string): string => {
   return `${(codePoint - zero) % 10}`;
 };
 
-/** Invisible characters that change what is seen: in Persian and Indic words, variants of characters, emoji and flags. */
+/** Invisible characters that change how others look: in Persian and Indic words, in emoji, as variants of characters, and in flags. */
 const JOINING_CHARACTERS = [
   String.raw`(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}\p{N} ])`,
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\uFE0F?)\u200D(?=\p{ExtPict})`,
@@ -39,12 +39,12 @@ const HIDDEN_CHARACTERS = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}\p{DI}\u
 
 const JOINING_OR_HIDDEN = new RegExp(`(${JOINING_CHARACTERS})|${HIDDEN_CHARACTERS}`, 'gu');
 
-/** A text without characters that reorder it or hide something in it, for example for the name of a passkey. */
+/** A text without characters that reorder it or hide something in it. */
 export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
 
 export const hasHidden = (text: string): boolean => withoutHidden(text) !== text;
 
-/** Whether a text has 1 to `maxLength` characters, all of them visible and on one line. */
+/** Whether a text is one line of at most `maxLength` code points that is not blank, and hides nothing. */
 export const isVisibleLine = (text: string, maxLength: number): boolean =>
   text.trim() !== '' && [...text].length <= maxLength && !hasHidden(text);
 
@@ -66,7 +66,7 @@ export const BASE_LOCALE = 'en';
 /** RFC 5646 §4.1: an undetermined language. The default language is used for it. */
 export const UNDETERMINED_LOCALE = 'und';
 
-/** RFC 5646 §4.4.1: enough for every tag in use. */
+/** RFC 5646 §4.4.1: the least that a limit has to allow. */
 export const LOCALE_MAX_LENGTH = 35;
 
 /** The canonical form of a language tag (RFC 5646 §4.5); `null` for any other text, and for a tag that is too long. */
@@ -93,7 +93,7 @@ const tagsFor = (locale: string): string[] => {
   return [...new Set([...general, ...VARIANTS.flatMap(([pattern, other]) => (pattern.test(locale) ? other : []))])];
 };
 
-/** The languages in which a text is looked for, in this order: `de-AT`, `de`, and the default language. */
+/** The languages in which a text is looked for first, in this order: `de-AT`, `de`, and the default language. */
 export const fallbacksOf = (locale: string | null, defaultLocale: string): string[] => [
   ...new Set([...(locale === null ? [] : tagsFor(locale)), ...tagsFor(defaultLocale)]),
 ];

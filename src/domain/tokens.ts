@@ -41,7 +41,7 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
   acr: assuranceOf(authenticated.amr),
 });
 
-/** Whether the user exists and is not disabled. Tokens are issued to no other user; a log-in requires more (`assertMayLogIn`). */
+/** Whether the user exists and is not disabled. Tokens are issued to no other user. A log-in may also require a verified address (`assertMayLogIn`). */
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 
@@ -65,7 +65,7 @@ export const accessClaims = (input: {
 
 type CurrentToken = Pick<Session, 'userId' | 'currentTokenId' | 'rotatedAt' | 'expiresAt'>;
 
-/** The claims of a session's current token. They depend on the session alone, so the same token can be issued again. */
+/** The claims of a session's current token. They depend on the session alone, so a token with the same claims can be issued again. */
 export const refreshClaims = ({ userId, currentTokenId, rotatedAt, expiresAt }: CurrentToken): RefreshClaims => ({
   sub: userId,
   iat: numericDate(rotatedAt),
@@ -74,13 +74,13 @@ export const refreshClaims = ({ userId, currentTokenId, rotatedAt, expiresAt }: 
   tokenType: 'refresh',
 });
 
-/** The states of a verified refresh token, the best for the client first. If a request has several tokens, the best state counts (ADR 0002). */
+/** The states of a verified refresh token, the best for the client first. Of several tokens in a request, `mostFavorable` chooses one (ADR 0002). */
 export const TOKEN_STATES = {
   recoverable: {
     when: 'it is newer than the current token: the database has lost rotations, by a fail-over or a restored backup',
     action: 'rotates it',
   },
-  current: { when: 'it is the token of its session that was issued last', action: 'rotates it' },
+  current: { when: 'it is the token of its session that was issued last, or that a revert has restored', action: 'rotates it' },
   replayable: {
     when: 'it was rotated within the replay window, or replaced another one within it; or it was rotated, and the request proves the device of the session',
     action: 'issues the current token again',
@@ -103,11 +103,11 @@ export const byFavor = (a: TokenStatus, b: TokenStatus): number => RANKS.indexOf
 
 export const isRefreshable = (status: TokenStatus): boolean => byFavor(status, 'replayable') <= 0;
 
-/** How a rotated token is treated, by the milliseconds since its rotation (ADR 0002). */
+/** How a replay is treated, by the milliseconds since the rotation of its token (ADR 0002). */
 export type ReplayPolicy = {
   /** Up to this age, a replay counts as a race, not as theft. */
   readonly jwtRefreshRaceWindow: number;
-  /** Below this age, a replay gets the current token again, and so does a current token that replaced another one. 0 disables it. */
+  /** Below this age, a replay gets the current token again, and so does a current token that replaced another one, except after a revert. 0 disables it. */
   readonly jwtRefreshReplayWindow: number;
 };
 
@@ -118,7 +118,7 @@ type IssuedToken = { readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>; readon
 const longestWindow = (policy: ReplayPolicy): number =>
   Math.max(policy.jwtRefreshRaceWindow, policy.jwtRefreshReplayWindow);
 
-/** The earliest and the latest time at which a token was issued. */
+/** The earliest and the latest time at which a token can have been issued. */
 const earliestIssue = ({ claims }: IssuedToken): number => claims.iat * 1000;
 const latestIssue = (token: IssuedToken): number => earliestIssue(token) + 999;
 
@@ -128,8 +128,8 @@ export const continuesBurst = (token: IssuedToken, now: number, policy: ReplayPo
 
 /**
  * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session has that time for the previous
- * token, and its bounds for earlier tokens. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
- * key, the proof of the key decides instead of the time (ADR 0006).
+ * token, and its bounds for earlier tokens. No token is `raced` for longer than two windows and a second after its rotation. If a session has a key
+ * that has to be proven, the proof decides about rotated tokens instead of the time (ADR 0006).
  */
 export const tokenStatus = (
   session: Session | null,
@@ -175,7 +175,7 @@ const rotationTimeOf = (session: Session, token: IssuedToken, window: number) =>
   const earliest = earliestIssue(token);
   // The first token of a burst was rotated when the burst began, or before.
   if (token.rotation === burstFirst) return { earliest, latest: burstStartedAt };
-  // The token was rotated before the first token of the burst was issued: more than a window before the burst began.
+  // The token was rotated before the burst: more than a window before it, or, if rotations were lost, at an unknown time.
   if (token.rotation < burstFirst) return null;
   // The session has rotated no token with the current number or a greater one.
   if (token.rotation >= rotation) return null;

@@ -1,7 +1,7 @@
 import type { Attributes } from './attributes.ts';
 import { typedName } from './text.ts';
 
-/** Every id is a ULID: 26 characters of Crockford's base 32, in upper case. */
+/** A ULID: 26 characters of Crockford's base 32, in upper case. Users, sessions and most other records have such an id. */
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export const isId = (text: string): boolean => ID_PATTERN.test(text);
@@ -29,7 +29,7 @@ export const canonicalUsername = (username: string): string => username.toLowerC
 /** The form in which an email address is stored and compared. */
 export const canonicalEmail = (email: string): string => typedName(email).toLowerCase();
 
-/** A text that is the same for every spelling of an account name. Failed log-ins are counted by this text. */
+/** The form in which account names are compared. Failed log-ins are counted by it. */
 export const canonicalAccount = (account: string): string =>
   accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
 
@@ -42,36 +42,36 @@ export const isAccountName = (account: string): boolean =>
     ? account.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(account)
     : account.length <= USERNAME_MAX_LENGTH && USERNAME_PATTERN.test(account);
 
-/** A registered user, as stored. Times are epoch milliseconds. SPEC "User". */
+/** A user, as stored. Times are epoch milliseconds. SPEC "User". */
 export type User = {
   readonly id: string;
-  /** As it was registered; unique regardless of letter case. */
+  /** As it was typed; unique regardless of letter case. */
   readonly username: string;
   readonly email: string;
   readonly passwordHash: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When the password was last changed; 0 for the first one. A new hash of the same password is not a change. */
+  /** When the password was last changed or removed; 0 for the first one. A new hash of the same password is not a change. */
   readonly passwordChangedAt: number;
-  /** When the user proved to own the email address; `null` until then. */
+  /** When the email address was first proven to be the user's; `null` until then. */
   readonly emailVerifiedAt: number | null;
   /** When an operator disabled the account; `null` while it is enabled. */
   readonly disabledAt: number | null;
-  /** When the user added the first authenticator app; `null` without one. Log-ins need a second factor since then. */
+  /** When the user added the first authenticator app; `null` without one. Since then, log-ins need a second factor, except on remembered devices. */
   readonly secondFactorAt: number | null;
   readonly attributes: Attributes;
   /** The language of mails: a canonical language tag (`canonicalLocale`), or `null` for the default. */
   readonly locale: string | null;
-  /** The ids of the authenticator apps of an imported user; `null` if the user was not imported. */
+  /** The ids of the authenticator apps that were imported with the user; `null` if the user was not imported. */
   readonly importedFactors: readonly string[] | null;
-  /** Hashes of removed identities, which log in again only after the user has linked them in a session. `null`: none. */
+  /** Hashes of the last identities that were removed. No log-in links them again while the address is proven; their user can, in a session. `null`: none. */
   readonly removedIdentities: readonly string[] | null;
 };
 
-/** The fields of a user that new tokens need. A rotation reads them. */
+/** The fields of a user that a rotation returns, for new tokens. */
 export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIdentities'>;
 
-/** The fields that a use case may change. `emailVerifiedAt` never becomes `null` again, so an account has only one first proof of its address. */
+/** The fields that `update` may change. `emailVerifiedAt` never becomes `null` again, so an account has only one first proof of its address. */
 export type ChangeableFields = Omit<ComparableFields, 'emailVerifiedAt'> &
   Pick<User, 'attributes' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
 
@@ -83,7 +83,7 @@ export type ComparableFields = Pick<
 /** Whether a user was imported from another system. The user store of an application may lack the field. */
 export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>) => (importedFactors ?? null) !== null;
 
-/** Whether a user who is invited to the address takes the account over: nobody has proven the address, so a stranger may have registered it. */
+/** Whether somebody who is invited to the address takes the account over: nobody has proven the address, so a stranger may have registered with it. */
 export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 'importedFactors'>): boolean =>
   user.emailVerifiedAt === null && user.disabledAt === null && !isImported(user);
 
@@ -118,14 +118,14 @@ export const publicUser = ({ id, username, email, createdAt, updatedAt }: Public
 });
 
 const NOT_IN_USERNAME = /[^a-z0-9._-]/g;
-/** The lengths of the random numbers. Even if a million users have one name, a random number of eight digits is free 99 times in 100. */
+/** The digits of the random numbers. Even if a million users have one name, a random number of eight digits is free 99 times in 100. */
 const NUMBER_LENGTHS = [2, 4, 6, 8] as const;
 /** Leaves room for the longest number, and keeps the name shorter than an id. */
 const NAME_MAX_LENGTH = USERNAME_MAX_LENGTH - '-12345678'.length;
 
 /**
- * Five usernames for a user who has chosen none: the part of the address before the `@`, then the same part with longer and longer random numbers.
- * Only the last username does not reveal that the address has an account, since it cannot be guessed from the address.
+ * Five usernames for a user who has chosen none: a name from the part of the address before the `@`, and then this name with longer and longer random
+ * numbers. Only the last username does not reveal that the address has an account, since it cannot be guessed from the address.
  * @param random at least 8 characters of ASCII.
  */
 export const derivedUsernames = (email: string, random: string): readonly [string, ...string[]] => {

@@ -1,20 +1,21 @@
 /**
  * Which acts end which ways into an account (ADR 0010). The rule behind the table: the account belongs to the person who has proven the mailbox last. Ways
- * in that somebody else has added end with that proof. A way in that the owner has removed comes back only if the owner adds it again.
+ * in that somebody else may have added end with that proof, or a mail names them. A way in that the owner has removed comes back only if the owner adds it
+ * again.
  */
 
-/** What lets somebody into an account, now or later. Links have the names of their purposes. */
+/** What lets somebody into an account, now or later, and what restricts that. Links have the names of their purposes. */
 export const WAYS_IN = [
   'password',
   'session',
-  /** The key that makes copies of a session's refresh token useless. It ends with the session. */
+  /** The key of a session, which ends with the session. */
   'device-key',
   'remembered-device',
   'passkey',
   'app',
   'recovery-code',
   'identity',
-  /** Marks an identity that the owner has removed, so that a log-in with it is refused. */
+  /** Marks an identity that was removed, so that no log-in links it again to an account with a proven address. */
   'removed-identity',
   'password-reset',
   'handed-over',
@@ -33,7 +34,7 @@ export const WAYS_IN = [
   'app-code',
   'begun-sign-in',
   'begun-link',
-  /** A sign-in at a provider whose address has an account with another way in. The browser keeps it, and the next log-in links it. */
+  /** A sign-in at a provider whose address has an account with another way in. The browser keeps it, and the next log-in to that account links it. */
   'kept-identity',
   /** An invitation to the address of an account that nobody has proven. */
   'invitation',
@@ -54,9 +55,9 @@ export const ACCOUNT_ACTS = [
   /** By the user, or by an operator who does not know that the new address is the user's. */
   'email-change-requested',
   'email-changed',
-  /** By the link in the mail to the former address. */
+  /** By a link in a mail to the former address. */
   'email-change-undone',
-  /** "It was not me": a link in a mail about a device or a way in. */
+  /** "It was not me": by a link in a mail to the present address. */
   'factors-undone',
   /** The owner or an operator has removed this way in. */
   'way-removed',
@@ -72,9 +73,10 @@ export type AccountAct = (typeof ACCOUNT_ACTS)[number];
 
 /**
  * - `stays`: it stays as before
- * - `named`: it stays, and the mail about the act names it
+ * - `named`: it stays, and mails about the act tell of it (`REMAINING_WAYS`)
  * - `ends`: it ends
- * - `mine`: it ends, unless the request uses it, such as its session, the password that was entered, or the identity of a log-in
+ * - `mine`: it ends, unless the request uses it, such as its session or the identity of a log-in. The password also stays if it was entered, or if the
+ *   mail with the link has named the account
  * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link to a former address or about an earlier change
  * - `block`: as `since`, and it is refused until the owner adds it in a session
  * - `waits`: it is refused while the account is disabled

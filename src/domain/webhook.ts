@@ -22,7 +22,7 @@ export type Webhook = {
   readonly hasSecret: boolean;
   readonly createdAt: number;
   readonly rotatedAt: number | null;
-  /** When the receiver answered that it is gone (410), or too many deliveries waited for it. */
+  /** When the receiver answered that it is gone (410), or the webhook had too many deliveries (`MAX_DELIVERIES`). */
   readonly disabledAt: number | null;
 };
 
@@ -39,7 +39,7 @@ export type Delivery = {
     readonly reason: SessionEnding | null;
   };
   readonly attempts: number;
-  /** The start of the retries, which end some days later. A replay sets it anew. */
+  /** The time of the event or of the last replay. The retries end some days later. */
   readonly createdAt: number;
 };
 
@@ -48,12 +48,12 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
 
 /** There is a limit, since each webhook costs a row for each event, and sockets. */
 export const MAX_WEBHOOKS = 20;
-/** The most deliveries of a webhook, with those that were given up. With this many, it is disabled if it accepts none; with twice as many, in any case. */
+/** A webhook with so many deliveries, including those given up, is disabled if it accepts none for a minute; with twice as many, in any case. */
 export const MAX_DELIVERIES = 100_000;
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-/** Milliseconds since the event in which deliveries are kept for a replay. */
+/** Milliseconds since the event or the last replay in which deliveries are kept. */
 export const DELIVERY_LIFETIME = 7 * 24 * HOUR;
 /** Milliseconds after a rotation in which requests are signed with the former key as well. */
 export const FORMER_KEY_LIFETIME = 24 * HOUR;
@@ -63,7 +63,7 @@ const DELAYS = [5 * SECOND, 300 * SECOND, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOU
 const GIVEN_UP_AFTER = DELAYS.reduce((sum, delay) => sum + delay, 0);
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 
-/** Milliseconds until the next attempt, up to a tenth more at random, and not before `retryAfter`; `null` when the delivery is given up. */
+/** Milliseconds until the next attempt, up to a tenth more at random, and at least `retryAfter`, of which a day counts at most; `null`: it is given up. */
 export const webhookRetryDelay = (
   { attempts, createdAt }: Pick<Delivery, 'attempts' | 'createdAt'>,
   { now, random, retryAfter }: { readonly now: number; readonly random: number; readonly retryAfter: number },
@@ -74,7 +74,7 @@ export const webhookRetryDelay = (
   return Math.max(Math.round(delay * (1 + random / 10)), Math.min(retryAfter, LONGEST_RETRY_AFTER));
 };
 
-/** The content of a request to a webhook: ids without personal data, since receivers may store it. */
+/** The content of a request to a webhook: ids and no other personal data, since receivers may store it. */
 export type WebhookMessage = {
   /** The same in all retries. */
   readonly id: string;

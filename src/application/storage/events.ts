@@ -201,7 +201,7 @@ export const countEvents = async (records: Records, userId: string, kind: EventK
   return rows.reduce((sum, { count }) => sum + count, 0);
 };
 
-/** Removes and returns the events of operators that the service has not logged yet, the earliest first. Commands add such events in other processes. */
+/** Takes the events of operators that the service has not logged yet, and gives them to the listeners. Commands add such events in other processes. */
 export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);

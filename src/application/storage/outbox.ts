@@ -47,8 +47,8 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
 };
 
 /**
- * Adds messages, in the transaction of the change that they report. A request is dropped if too many wait, or another one has its `requestKey`. When
- * half of `REQUESTS_WAITING` wait, the sender is told to claim all.
+ * Adds messages; those that report a change, in its transaction. A request is dropped if too many wait, or another one has its `requestKey`. When half
+ * of `REQUESTS_WAITING` wait, the sender is told to claim all.
  */
 export const addMessages = async ({ records, tell }: Stores, messages: readonly Message[]): Promise<void> => {
   let isHalfFull = false;

@@ -4,10 +4,10 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { TableName, Tables } from './tables.ts';
 
-/** The rows of tables, by the names of the tables. */
+/** The type of the rows of each table, by its name. */
 type AnyRows = Readonly<Record<string, Readonly<Record<string, string | number | boolean | object | null>>>>;
 
-/** A row as it was read. Each change gives it another version, as does a removal and a new insert. */
+/** A row as it was read. Each change gives it another version, and so does a removal with a new insert. */
 type StoredRow<Row> = Row & { readonly version: number };
 
 type ColumnOf<Row> = keyof Row & string;
@@ -33,7 +33,7 @@ type RowQuery<Row> = {
 export interface OwnRecords<All extends AnyRows = AnyRows> {
   /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED when the user of the row is not stored */
   insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
-  /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
+  /** A declared index has to serve `equal`, `range` and `order` together, so that no query without `contains` has to read a whole table. */
   list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
   /**
    * @param after the new row, with the same key.
@@ -117,8 +117,8 @@ export interface Records extends OwnRecords<Tables> {
    * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
    * @param work uses only the given records, and changes nothing else, since it may run several times: after a conflict with another unit, and
    *   after a call that follows a violation. So work that finds out that another caller was first may begin again.
-   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
-   *   within another unit.
+   * @throws what the work throws; AppError DB_QUERY_FAILED when the store fails, and maybe has kept the changes; SYS_UNEXPECTED_ERROR within another
+   *   unit.
    */
   unit<Result>(work: (records: Records) => Promise<Result>): Promise<Result>;
 }
@@ -129,7 +129,7 @@ export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VI
 export const violates = (error: unknown, index: string): boolean =>
   error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION' && error.reason === index;
 
-/** Functions that are called after a transaction was committed. */
+/** Functions that are called after a transaction was committed, or at once outside of transactions. */
 export type Listeners = {
   /** Gets the events that were added, including those of users who are not stored: once, even if the transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
@@ -156,7 +156,7 @@ export type Stores = {
   readonly sessions: SessionRepository;
   /** All other tables. The functions beside this file read and change them. */
   readonly records: Records;
-  /** Calls the listeners after the commit, if the storage has some. */
+  /** Calls the listeners, if the storage has some: after the commit, or at once outside of transactions. */
   readonly tell: (listen: (listeners: Listeners) => void) => void;
 };
 

@@ -4,7 +4,7 @@ import type { UsersQuery } from '../ports/user-repository.ts';
 import { type Equal, type Query, type Records, type Stored, type Stores, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
-/** How many times a change is tried again after another change of the same row. */
+/** How many times a change is tried while others change the same row. */
 const MAX_TRIES = 200;
 
 /** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */
@@ -173,7 +173,7 @@ export const byId = (a: { readonly id: string }, b: { readonly id: string }): nu
 export const usersInOrder = (rows: readonly { readonly userId: string }[]): string[] =>
   [...new Set(rows.map(({ userId }) => userId))].toSorted();
 
-/** Makes two calls, which are carried out in this order. In a unit, the second one does not wait for the answer to the first. */
+/** Makes two calls, which are carried out in this order. In a unit, the second one is made before the first is answered. */
 export const inOrder = async <First, Second>(
   { isUnit }: Records,
   first: () => Promise<First>,

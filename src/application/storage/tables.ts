@@ -17,7 +17,7 @@ export type Tables = {
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
-    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0035). */
+    /** When the purge checks the session next: at its expiry or before. A refresh changes it only if the session now expires earlier (ADR 0035). */
     readonly purgeCheckAt: number;
   };
   readonly events: StoredEvent;
@@ -47,7 +47,7 @@ export type Tables = {
     readonly nextAttemptAt: number;
     /** Whether the message is claimed only if it was due at the last poll. */
     readonly waitsForPoll: boolean;
-    /** The kind and the address of a request that waits to be claimed; `null` afterwards, and for other kinds. */
+    /** The `requestKey` of a request that waits to be claimed; `null` afterwards, and for other kinds. */
     readonly request: string | null;
     /** The network of a request that waits to be claimed, or `''` if it is not known; `null` in all other rows. */
     readonly network: string | null;
@@ -68,11 +68,11 @@ export type Tables = {
   readonly webhooks: Webhook;
   /** Events that wait to be sent to webhooks, or were given up. They outlive their users. */
   readonly deliveries: Delivery & {
-    /** Why the last attempt failed: a status, or an error code of the system. */
+    /** Why the last attempt failed: a status, an error code of the system, or `no answer`. */
     readonly lastError: string | null;
     /** `false` if the delivery was given up. */
     readonly isWaiting: boolean;
-    /** `null`: another delivery of the user comes first, or this one was given up. */
+    /** `null`: another delivery about the user to the webhook comes first, or this one was given up. */
     readonly nextAttemptAt: number | null;
   };
   readonly webhookSequences: { readonly userId: string; readonly sequence: number };
@@ -84,14 +84,14 @@ export type Column<Name extends TableName> = keyof Tables[Name] & string;
 /** The type of a column. `integer`: a safe integer. `json`: an object or a list, stored as text. With a question mark, it may be `null`. */
 export type ColumnType = 'text' | 'integer' | 'boolean' | 'json' | 'text?' | 'integer?' | 'boolean?' | 'json?';
 
-type TypeOf<Value> = [Value] extends [string]
+type NotNullTypeOf<Value> = [Value] extends [string]
   ? 'text'
   : [Value] extends [number]
     ? 'integer'
     : [Value] extends [boolean]
       ? 'boolean'
       : 'json';
-type ColumnTypeOf<Value> = null extends Value ? `${TypeOf<NonNullable<Value>>}?` : TypeOf<Value>;
+type ColumnTypeOf<Value> = null extends Value ? `${NotNullTypeOf<NonNullable<Value>>}?` : NotNullTypeOf<Value>;
 
 type Table<ColumnName extends string, Columns> = {
   readonly columns: Columns;
@@ -103,7 +103,7 @@ type Table<ColumnName extends string, Columns> = {
   /** Columns that are searched for parts of their texts, in lower case. A store may have an index for that. */
   readonly search?: readonly ColumnName[];
   readonly name: string;
-  /** Whether rows belong to the user of their `userId`: they are removed with the user, and cannot be added without one. */
+  /** Whether rows belong to the user of their `userId`, unless it is `null`: they are removed with the user, and cannot be added without one. */
   readonly ofUser?: true;
 };
 
@@ -145,7 +145,7 @@ const SCHEMA = {
       ...DEVICE_COLUMNS,
     },
     key: ['id'],
-    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0035).
+    // A refresh seldom changes a column of an index, so PostgreSQL seldom writes to one (ADR 0035).
     indexes: { sessions_user: ['userId'], sessions_purge: ['purgeCheckAt'] },
     ofUser: true,
   },
@@ -296,16 +296,16 @@ const SCHEMA = {
 
 type Surplus = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];
 /** Does not compile if a column is declared that no row has. */
-const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, TableDraft<AnyTable>>> : never = SCHEMA;
+const CHECKED_SCHEMA: [Surplus] extends [never] ? Readonly<Record<string, TableDraft<AnyTable>>> : never = SCHEMA;
 
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** All tables, in an order in which rows can be added: users first. */
 export const TABLES = Object.fromEntries(
-  Object.entries(NO_SURPLUS).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
+  Object.entries(CHECKED_SCHEMA).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
 ) as Readonly<Record<TableName, AnyTable>>;
 
-/** The columns that the export of an account contains. The tables have an index of `userId` and `id`. New columns are private by default. */
+/** The columns of these tables that the export of an account contains. The tables have an index of `userId` and `id`. New columns are private by default. */
 export const EXPORTED_COLUMNS = {
   passkeys: [
     ...(['id', 'credentialId', 'transports', 'aaguid', 'isSynced', 'isBackedUp'] as const),

@@ -6,7 +6,7 @@ import { changeRow, insertOrChangeRow, omit, readRows, removeRow, usersInOrder, 
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
-/** The deliveries of a user to a webhook form a queue, of which only the first is due. */
+/** The waiting deliveries about a user to a webhook form a queue, of which only the first is due. */
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH_SIZE = 500;
@@ -137,7 +137,7 @@ export const finishDelivery = async (
   await startFirst(records, delivery, now);
 };
 
-/** Makes all deliveries of the next user due again, in a unit. @param after the user of the call before, or `''`. @returns the user, if one is left. */
+/** Lets all deliveries about the next user wait anew, in a unit. @param after the user of the call before, or `''`. @returns the user; `null`: none is left. */
 export const replayDeliveries = async (records: Records, webhookId: string, after: string, now: number) => {
   const next = { equal: { webhookId }, range: ['userId', '>', after], order: ['userId'], limit: 1 } as const;
   const [first] = await records.list('deliveries', next);
@@ -159,7 +159,7 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
   return userId;
 };
 
-/** Enables a webhook, and makes all events due again that were not delivered. @returns the number of users whom these events are about. */
+/** Enables a webhook, and lets all its deliveries wait anew. @returns the number of users whom their events are about. */
 export const replayWebhook =
   ({ records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock }) =>
   async (id: string): Promise<number> => {

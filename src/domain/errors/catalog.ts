@@ -7,7 +7,7 @@ export type CatalogEntry = {
   readonly retryable: boolean;
   readonly level: ErrorLevel;
   readonly message: string;
-  /** Published by the catalog's endpoints, with advice for the client. */
+  /** For readers of the catalog, with advice for the client. */
   readonly description: string;
   readonly published: boolean;
 };
@@ -27,7 +27,7 @@ const defineCatalog = <const Table extends Record<string, CatalogRow>>(
   return Object.freeze(Object.fromEntries(entries));
 };
 
-/** All errors of the service. SPEC "Catalog". */
+/** All errors of the service: those of SPEC "Catalog", and others. */
 export const CATALOG = defineCatalog({
   CLIENT_PARAMS_VALIDATION_FAILED: {
     status: 400,
@@ -43,7 +43,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The assertion was not accepted.',
     description:
-      'The assertion of the former system is malformed, has an invalid signature, is for another service, has expired after a minute or was used before; or there is no such user, or the user has chosen another password here. The response does not say which.',
+      'The assertion of the former system is malformed, has an invalid signature, is for another service, has expired after a minute or was used before; or there is no such user, or the user has chosen another password here, or has to add a second factor first. The response does not say which.',
   },
   AUTH_TOKEN_INVALID: {
     status: 401,
@@ -72,7 +72,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The second factor was not accepted.',
     description:
-      'The code is wrong or was used, or no log-in waits for a second factor: it has expired after five minutes, has ended, or its password was changed since. At the enrolment of an authenticator app: the code is wrong, or the account has as many apps as it may have.',
+      'The code is wrong or was used, or no log-in waits for a second factor: it has expired after five minutes (with a code by mail, after ten), has ended, or the account has changed since. At the enrolment of an authenticator app: the code is wrong, or the account has as many apps as it may have.',
   },
   AUTH_CODE_INVALID: {
     status: 401,
@@ -108,13 +108,13 @@ export const CATALOG = defineCatalog({
     status: 403,
     message: 'The account is disabled.',
     description:
-      'The password is right, but an operator has disabled the account. Only an operator can enable it again.',
+      'The user has authenticated, but an operator has disabled the account. Only an operator can enable it again.',
   },
   AUTH_EMAIL_UNVERIFIED: {
     status: 403,
     message: 'The email address is not verified.',
     description:
-      'The password is right, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
+      'The user has authenticated, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
   },
   AUTH_REGISTRATION_CLOSED: {
     status: 403,
@@ -126,18 +126,19 @@ export const CATALOG = defineCatalog({
     status: 403,
     message: 'The registration was refused.',
     description:
-      'The service does not accept this registration, or this address for a change of the email, whether or not the address has an account: its domain is not allowed, the invitation is not valid for it, or the operator has refused it. `message` may say why.',
+      'The service does not accept this registration, or this address for a change of the email, whether or not the address has an account: its domain is not allowed, the invitation is not valid for it, a provider has not proven it, or the operator has refused it. `message` may say why.',
   },
   AUTH_LINK_INVALID: {
     status: 400,
     message: 'The link is not valid.',
-    description: 'The link was used, was replaced by a newer one, has expired or never existed. Ask for a new one.',
+    description:
+      'The link was used, was replaced by a newer one, has expired or never existed, or the account has changed or was disabled since. Ask for a new one.',
   },
   AUTH_FAILED: {
     status: 401,
     message: 'Authentication failed.',
     description:
-      'The refresh token is missing, invalid or already rotated, or its user does not exist. Another tab may have refreshed at the same time: try again after a short random wait, and log in again only if that fails too.',
+      'The refresh token is missing, invalid or already rotated, its session has ended, or its user does not exist or is disabled. Another tab may have refreshed at the same time: try again after a short random wait, and log in again only if that fails too.',
     published: false,
   },
   DB_RECORD_NOT_FOUND: {

@@ -73,10 +73,10 @@ export const EVENT_TABLE = {
   enabled: { webhook: 'user.enabled' },
   /** An operator has reset the counts of wrong passwords and codes, so that log-ins need not wait. */
   unlocked: {},
-  /** Events of invitations are in the audit log and among those of the operator, in no account. They have the id of the invitation in place of a user's. */
+  /** Events of invitations are in the audit log and among the events of the operator. They have the id of the invitation in place of a user's. */
   invited: {},
   'invitation-revoked': {},
-  /** It is in the audit log, and maybe among those of the operator. The events of the account are deleted with the account. */
+  /** In the audit log and, if an operator has caused it, among the events of the operator. The events of the account are deleted with it. */
   deleted: { webhook: 'user.deleted' },
 } as const satisfies Readonly<Record<string, EventRow>>;
 type EventTable = typeof EVENT_TABLE;
@@ -100,7 +100,7 @@ type MailRow = Pick<EventRow, 'burst'> & {
   readonly variables: readonly string[];
   /** A mail that this one replaces in some cases. */
   readonly insteadOf?: string;
-  /** After five such mails at once, the interval of further ones to an address, in milliseconds. Not longer than their link is valid, if they have one. */
+  /** Milliseconds in which an address may get one more such mail, after five at once. At most the lifetime of its link, if it has one. */
   readonly every?: number;
 };
 

@@ -21,7 +21,7 @@ export const PAGE_PURPOSES = LINK_PURPOSES.filter((each) => each !== 'handed-ove
 export const UNDO_PURPOSES = ['email-change-undo', 'factors-undo'] as const satisfies readonly LinkPurpose[];
 export type UndoPurpose = (typeof UNDO_PURPOSES)[number];
 
-/** A link, or a code that confirms a change. A new one replaces that of the same user and purpose, except for `factors-undo`: each change has its own. */
+/** A link, or a code that confirms a change. A new one replaces that of the same user and purpose, except for `factors-undo`, of which a user has several. */
 export type Link = {
   readonly userId: string;
   readonly purpose: LinkPurpose;
@@ -29,7 +29,7 @@ export type Link = {
   readonly tokenHash: string;
   /** The canonical address to which the link was sent, that an undo restores, or that the account had when an operator made the link. */
   readonly email: string;
-  /** 0, except for undos. `factors-undo`: the time of the change, raised so that it ascends. `email-change-undo`: that of the earliest undo for its address, or 0. */
+  /** 0, except for undos. `factors-undo`: the time of the change, raised so that it ascends. `email-change-undo`: that of the address's first undo, or 0. */
   readonly since: number;
   /**
    * The ids of the ways in that an undo keeps, since they are older than the change. `null` for other purposes; for an address that nobody had proven, whose

@@ -1,10 +1,9 @@
 /**
- * The limit on failed attempts that are counted together (`Attempt.key`), such as wrong passwords for one account (ADR 0008). Times are milliseconds
- * of one clock.
+ * The limit on failed attempts that are counted together (`Attempt.key`), such as wrong passwords for an account (ADR 0008). Times are milliseconds.
  *
  * The first `FREE_FAILURES` need no wait. Then each failing client, or failing group of clients, has a bucket for one attempt. The more of them fail,
- * the longer each waits: together, they have one attempt in each wait, which grows to `LONGEST_WAIT`. All other networks share one more bucket. Other
- * devices need not wait.
+ * the longer each waits: together, they have one attempt in each wait, up to `LONGEST_WAIT`. All other networks share one more bucket. Other devices
+ * need not wait.
  */
 
 /** How many failed attempts need no wait, those of all clients together. */

@@ -125,7 +125,7 @@ export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' |
 export const firstOfBurst = ({ from, expected, number, expectedNumber }: Rotation): number =>
   from === expected ? number : Math.min(number - 1, expectedNumber);
 
-/** Whether the current token replaced another one less than `window` milliseconds ago. */
+/** Whether the session was rotated, even if that was reverted, less than `window` milliseconds ago. */
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
   previousTokenId !== null && now - rotatedAt < window;
 
@@ -155,8 +155,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
 
 /**
  * Undoes a rotation, or prevents it if it has not happened yet: the session gets another number than the rotation expects. `null` if another rotation
- * or revert came first. The times stay, since the next rotation of `from` sets them. `from` becomes the current and the previous token, which marks
- * the revert.
+ * or revert came first. The times stay, since the next rotation of `from` sets them. Equal current and previous tokens mark the revert.
  */
 export const reverted = (session: Session, rotation: Rotation): Session | null => {
   const { from, to } = rotation;

@@ -18,7 +18,7 @@ export const typedCode = (text: string): string =>
     .replace(SEPARATORS, '')
     .replace(/\p{Nd}/gu, asciiDigit);
 
-/** `٣` → `3`. Each script has ten digits, in successive code points (Unicode §4.6), so a row of digits of several scripts begins with a zero as well. */
+/** `٣` → `3`. The digits of a script are ten successive code points (Unicode §4.6), so in a run of digits, every tenth from the first is a zero. */
 const asciiDigit = (character: string): string => {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;

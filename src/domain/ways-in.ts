@@ -1,7 +1,6 @@
 /**
  * Which acts end which ways into an account (ADR 0010). The rule behind the table: the account belongs to the person who has proven the mailbox last. Ways
- * in that somebody else may have added end with that proof, or a mail names them. A way in that the owner has removed comes back only if the owner adds it
- * again.
+ * in that somebody else may have added end with that proof, or a mail names them. One that the owner has removed comes back only if the owner adds it.
  */
 
 /** What lets somebody into an account, now or later, and what restricts that. Links have the names of their purposes. */

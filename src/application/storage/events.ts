@@ -192,7 +192,7 @@ export const listActors = async (records: Records, limit: number, after = ''): P
   return next === undefined ? [] : [next.actor, ...(await listActors(records, limit - 1, next.actor))];
 };
 
-/** Whether the user has registered or logged in on this device. */
+/** Whether a stored event shows that the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: HashDeps, records: Records, userId: string, device: Device): Promise<boolean> =>
   (await findStored(records, 'events', { userId, device: deviceHash(deps, device) })) !== null;
 

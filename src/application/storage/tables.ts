@@ -33,7 +33,7 @@ export type Tables = {
   /** How many events of a kind there were within an hour. */
   readonly hourlyCounts: {
     readonly hour: number;
-    /** The kind of events. `users` and `sessions`: how many there were at the end of the hour. */
+    /** The kind of events. `users` and `sessions`: how many there were when the hour was summed. */
     readonly kind: string;
     /** The method of a log-in, or the reason of the end of a session, or `''`. */
     readonly detail: string;

@@ -65,7 +65,6 @@ export const EVENT_TABLE = {
   /** A link in a mail has removed the passkeys, authenticator apps, recovery codes and identities that were added since. */
   'factors-undone': { webhook: 'user.factors_undone' },
   'username-changed': { webhook: 'user.username_changed', notice: 'email' },
-  /** The user has exported the data of the account. */
   exported: { notice: 'email' },
   'locale-changed': { webhook: 'user.locale_changed', notice: 'email' },
   'attributes-changed': { webhook: 'user.attributes_changed' },
@@ -101,18 +100,18 @@ type MailRow = Pick<EventRow, 'burst'> & {
   /** A mail that this one replaces in some cases. */
   readonly insteadOf?: string;
   /** Milliseconds in which an address may get one more such mail, after five at once. At most the lifetime of its link, if it has one. */
-  readonly every?: number;
+  readonly interval?: number;
 };
 
 const MAILS = {
-  'password-reset': { variables: ['link', 'validFor'], every: RESET_LIFETIME },
-  'email-verification': { variables: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
+  'password-reset': { variables: ['link', 'validFor'], interval: RESET_LIFETIME },
+  'email-verification': { variables: ['username', 'confirmLink', 'disownLink', 'validFor'], interval: MAIL_INTERVAL },
   'login-code': { variables: [...WHEN_AND_WHERE, 'code', 'codePage', 'validFor'] },
   /** Somebody has typed the right password on a new device. */
   'new-device-code': { variables: [...NOTICE_VARIABLES, 'code', 'validFor'] },
   'address-taken': { variables: ['resetPage'], burst: 3 },
-  invitation: { variables: ['link', 'validFor'], every: MAIL_INTERVAL },
-  'confirmation-code': { variables: [...WHEN_AND_WHERE, 'code', 'validFor'], every: LOGIN_CODE_LIFETIME },
+  invitation: { variables: ['link', 'validFor'], interval: MAIL_INTERVAL },
+  'confirmation-code': { variables: [...WHEN_AND_WHERE, 'code', 'validFor'], interval: LOGIN_CODE_LIFETIME },
   'email-change': { variables: ['username', 'link', 'validFor'] },
   'email-changed': { variables: ['username', 'newEmail', 'undoLink', 'undoFor', ...REMAINING_WAYS], burst: 8 },
   /** The address was changed again while a link can still restore an earlier one. */
@@ -130,7 +129,7 @@ const MAILS = {
   'password-leaked': { variables: NOTICE_VARIABLES },
   'new-device': { variables: UNDO_VARIABLES },
   /** Somebody has typed the right password on a new device, and presented no second factor in time. */
-  'second-factor-missing': { variables: NOTICE_VARIABLES, every: MAIL_INTERVAL },
+  'second-factor-missing': { variables: NOTICE_VARIABLES, interval: MAIL_INTERVAL },
   /** A log-in on a known device, after many refused log-ins. */
   'login-after-failures': { variables: NOTICE_VARIABLES },
   'token-replayed': { variables: NOTICE_VARIABLES },
@@ -163,5 +162,5 @@ export const SENT_MAILS = MAIL_NAMES.filter(
   (name): name is SentMail => isChangeNotice(name) || !('insteadOf' in MAILS[name]),
 );
 
-export const limitsOf = (kind: SentMail): { readonly burst?: number; readonly every?: number } =>
+export const limitsOf = (kind: SentMail): { readonly burst?: number; readonly interval?: number } =>
   Object(isChangeNotice(kind) ? EVENT_TABLE[kind] : MAILS[kind]);

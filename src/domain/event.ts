@@ -109,7 +109,6 @@ const NOTE_MAX_LENGTH = 200;
 
 export const isNote = (text: string): boolean => isVisibleLine(text, NOTE_MAX_LENGTH);
 
-/** An event as its user sees it: without the name of the operator. */
 export const withoutOperatorName = <Event extends Pick<AccountEvent, 'actor'>>(event: Event) => ({
   ...event,
   actor: event.actor === null ? null : ('operator' as const),

@@ -59,8 +59,8 @@ export const waitingTime = (throttle: LoginThrottle | null, client: ThrottledCli
   const groupFailures = countByGroup(clients);
   const bucket = bucketOf(clientKey(client), client.kind, groupFailures);
   if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
-  const sharing = failingClients(bucket, clients, client.kind, groupFailures);
-  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * sharing;
+  const failingCount = failingClients(bucket, clients, client.kind, groupFailures);
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingCount;
   const sinceLastUse = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
   // `sinceLastUse` is negative if the clock was set back.
   return sinceLastUse < 0 ? 0 : Math.max(0, wait - sinceLastUse);

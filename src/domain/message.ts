@@ -136,7 +136,7 @@ type Recipient = {
  */
 export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly MailLimit[] => {
   if (hasLoginCode(mail)) return codeLimits(mail, recipient);
-  const isLink = limitsOf(mail.kind).every !== undefined || mail.kind === 'email-change';
+  const isLink = limitsOf(mail.kind).interval !== undefined || mail.kind === 'email-change';
   return isLink ? linkLimits(mail, recipient.isProven) : noticeLimits(mail, recipient.isProven);
 };
 
@@ -155,7 +155,7 @@ const codeLimits = ({ kind, to, origin: { address } }: LimitedMail, { isProven, 
 };
 
 const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
-  const { every: interval } = limitsOf(kind);
+  const { interval } = limitsOf(kind);
   const mailbox = mailboxOf(to);
   const addressLimits = interval === undefined ? [] : [{ key: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
   if (isProven || (interval !== undefined && mailbox === to)) return addressLimits;

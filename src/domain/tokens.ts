@@ -80,7 +80,10 @@ export const TOKEN_STATES = {
     when: 'it is newer than the current token: the database has lost rotations, by a fail-over or a restored backup',
     action: 'rotates it',
   },
-  current: { when: 'it is the token of its session that was issued last, or that a revert has restored', action: 'rotates it' },
+  current: {
+    when: 'it is the token of its session that was issued last, or that a revert has restored',
+    action: 'rotates it',
+  },
   replayable: {
     when: 'it was rotated within the replay window, or replaced another one within it; or it was rotated, and the request proves the device of the session',
     action: 'issues the current token again',

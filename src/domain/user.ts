@@ -33,7 +33,6 @@ export const canonicalEmail = (email: string): string => typedName(email).toLowe
 export const canonicalAccount = (account: string): string =>
   accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
 
-/** Only an email address contains `@`. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');
 
 /** Whether an account can have this name. The text may be something else: people also type passwords into the field of the name. */

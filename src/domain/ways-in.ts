@@ -82,10 +82,10 @@ export type AccountAct = (typeof ACCOUNT_ACTS)[number];
  */
 export type Fate = 'stays' | 'named' | 'ends' | 'mine' | 'since' | 'block' | 'waits';
 
-type Row<Acts extends readonly unknown[] = typeof ACCOUNT_ACTS> = { readonly [At in keyof Acts]: Fate };
+type FatesByAct<Acts extends readonly unknown[] = typeof ACCOUNT_ACTS> = { readonly [At in keyof Acts]: Fate };
 
 // biome-ignore format: a table
-const TABLE: Readonly<Record<WayIn, Row>> = {
+const FATES: Readonly<Record<WayIn, FatesByAct>> = {
   //                     changed  reset    proven   asked    new      undone   not me   removed  all      disabled returned factors  deleted
   'password':           ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'session':            ['mine',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'mine',  'ends',  'ends',  'stays', 'ends'],
@@ -115,4 +115,4 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'former-password':    ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
 };
 
-export const fateOf = (way: WayIn, act: AccountAct): Fate => TABLE[way][ACCOUNT_ACTS.indexOf(act)] ?? 'ends';
+export const fateOf = (way: WayIn, act: AccountAct): Fate => FATES[way][ACCOUNT_ACTS.indexOf(act)] ?? 'ends';

@@ -7,7 +7,7 @@ import { recordChange } from '../notices.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
-import { allEvents, type EventsQuery, eventsBy, eventsOf, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, type EventsQuery, eventsByActor, eventsOf, placeIn, placeOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
@@ -154,7 +154,7 @@ export const listAllEvents =
       {
         read: (after, most) => {
           const part = { before: placeIn(after), limit: most };
-          return actor === undefined ? allEvents(records, part) : eventsBy(records, actor, part);
+          return actor === undefined ? allEvents(records, part) : eventsByActor(records, actor, part);
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),

@@ -55,12 +55,12 @@ const storeEvent = async (records: Records, row: Row): Promise<boolean> => {
 const storeEventsOf = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
   let isSurplus = false;
   for (const row of rows) {
-    const [last, isNew] = await inOrder(
+    const [atLimit, isNew] = await inOrder(
       records,
       () => records.list('events', { equal: { userId }, skip: MAX_EVENTS - 1, limit: 1 }),
       () => storeEvent(records, row),
     );
-    isSurplus ||= isNew && last.length > 0;
+    isSurplus ||= isNew && atLimit.length > 0;
   }
   if (isSurplus) await records.remove('events', surplusEvents(await records.list('events', { equal: { userId } })));
 };
@@ -179,7 +179,7 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     .slice(0, limit);
 };
 
-export const eventsBy = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
+export const eventsByActor = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
   const place = before !== null && { range: ['id', '<', before.id] as const };
   const query = { equal: { actor }, ...place, order: ['id'], descending: true, limit } as const;
   return (await records.list('operatorEvents', query)).map(({ event }) => event);

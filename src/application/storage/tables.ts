@@ -294,9 +294,9 @@ const SCHEMA = {
   webhookSequences: { columns: { userId: 'text', sequence: 'integer' }, key: ['userId'], ofUser: true },
 } satisfies { readonly [Name in TableName]: TableDraft<Table<Column<Name>, Columns<Name>>> };
 
-type Surplus = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];
+type SurplusColumn = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];
 /** Does not compile if a column is declared that no row has. */
-const CHECKED_SCHEMA: [Surplus] extends [never] ? Readonly<Record<string, TableDraft<AnyTable>>> : never = SCHEMA;
+const CHECKED_SCHEMA: [SurplusColumn] extends [never] ? Readonly<Record<string, TableDraft<AnyTable>>> : never = SCHEMA;
 
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -1,6 +1,6 @@
 import { utf8Length } from './text.ts';
 
-/** A JSON object that an operator, or a hook, states about a user, such as roles. The user's access tokens contain it (ADR 0004). */
+/** A JSON object that an operator, or a hook, states about a user, such as roles. It is in the user's access tokens by default (ADR 0004). */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** Bytes of the attributes as JSON in UTF-8. There is a limit, since access tokens, which clients send with requests, contain the attributes. */

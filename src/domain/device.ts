@@ -58,7 +58,7 @@ export const NO_KEYS: DeviceKeys = { deviceKey: null, browserKey: null, proofs: 
 
 export type DeviceProof = {
   readonly key: string;
-  /** A safe integer, which identifies the proof among those of its key. Proofs of later seconds have greater numbers. */
+  /** A safe integer, by which a used proof is recognized. Proofs of later seconds have greater numbers. */
   readonly number: number;
 };
 
@@ -108,7 +108,7 @@ export const deviceStatus = (keys: DeviceKeys, { required, proof, browserKey }: 
 };
 
 /**
- * What shows best that a request is for this session: a signature by its page's key, the bound cookie of its browser, or only a refresh token.
+ * What shows best that a request is for this session: a signature by its `deviceKey`, the bound cookie of its browser, or only a refresh token.
  * Another host of the domain can add cookies to a request, but no signature.
  */
 export const strongestMatch = (keys: DeviceKeys, { signer = null, ...evidence }: Evidence) => {

@@ -1,6 +1,6 @@
 import type { EndedTokens, SessionEnding } from './event.ts';
 
-/** The most entries of a list. If there are more, the list refuses all tokens from before the latest entry that it leaves out. */
+/** The most entries of a list. If there are more, the list refuses all tokens that were issued until the latest entry that it leaves out. */
 export const MAX_LISTED = 10_000;
 
 const MINUTE = 60_000;

@@ -34,7 +34,7 @@ export const EVENT_TABLE = {
   'session-ended': { webhook: 'session.ended' },
   /** A refresh found that the store had lost rotations of the session (ADR 0002). */
   'session-recovered': {},
-  /** A refresh was refused because it had no proof of the session's device (ADR 0006). */
+  /** A refresh was refused because it had no valid proof of the session's device (ADR 0006). */
   'device-unproven': {},
   'device-bound': {},
   'stepped-up': {},
@@ -49,7 +49,7 @@ export const EVENT_TABLE = {
   'second-factor-removed': { webhook: 'second_factor.removed', notice: 'factors', undo: true, burst: 8 },
   'recovery-code-used': { webhook: 'recovery_code.used', notice: 'factors' },
   'recovery-codes-made': { webhook: 'recovery_codes.made', notice: 'factors', undo: true, burst: 8 },
-  /** For 30 days, log-ins on the device need no second factor, or no code for a new device. It is listed among the sessions. */
+  /** For at most 30 days, log-ins on the device need no second factor, or no code for a new device. It is listed among the sessions. */
   'device-remembered': { webhook: 'device.remembered' },
   'device-forgotten': { webhook: 'device.forgotten' },
   'password-changed': { webhook: 'user.password_changed', notice: 'password', burst: 6 },

@@ -3,9 +3,9 @@ import { type Device, UNKNOWN_DEVICE } from './device.ts';
 import { EVENT_TABLE } from './event-table.ts';
 import { isVisibleLine } from './text.ts';
 
-/** The request that caused a change, and its device. */
+/** The request that caused an event or a message, and its device. */
 export type Origin = Device & {
-  /** `null` for a change without a request. */
+  /** `null` without a request. */
   readonly requestId: string | null;
   readonly actor?: string | null;
 };

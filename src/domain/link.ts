@@ -33,7 +33,7 @@ export type Link = {
   readonly since: number;
   /**
    * The ids of the ways in that an undo keeps, since they are older than the change. `null` for other purposes; for an address that nobody had proven, whose
-   * undo keeps none; and for links of versions before 1.1.0, which keep the ways in that are older than `since`.
+   * undo keeps none; and for links of versions before 1.1.0, which keep the passkeys, apps and identities that are older than `since`.
    */
   readonly keeps: readonly string[] | null;
   readonly createdAt: number;

@@ -163,7 +163,7 @@ const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): reado
   return [...addressLimits, networkLimit, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
-/** The limits of notices to an unverified address. Notices to a verified address are limited by the events of the account instead (ADR 0011). */
+/** The limits of notices to an unverified address. Those to a verified one have none here: use cases limit what strangers can cause (ADR 0011). */
 const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);

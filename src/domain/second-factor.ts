@@ -19,7 +19,7 @@ export type FactorKey = { readonly id: string; readonly userId: string };
 
 export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boolean => confirmedAt !== null;
 
-/** One-time codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, which all apps know. */
+/** One-time codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, which common apps support. */
 
 const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;

@@ -44,7 +44,7 @@ export const isAccountName = (account: string): boolean =>
 /** A user, as stored. Times are epoch milliseconds. SPEC "User". */
 export type User = {
   readonly id: string;
-  /** As it was typed; unique regardless of letter case. */
+  /** In its original letter case; unique regardless of letter case. */
   readonly username: string;
   readonly email: string;
   readonly passwordHash: string;
@@ -56,7 +56,7 @@ export type User = {
   readonly emailVerifiedAt: number | null;
   /** When an operator disabled the account; `null` while it is enabled. */
   readonly disabledAt: number | null;
-  /** When the user added the first authenticator app; `null` without one. Since then, log-ins need a second factor, except on remembered devices. */
+  /** When the first authenticator app was added or imported; `null` without one. Since then, log-ins need a second factor, except on remembered devices. */
   readonly secondFactorAt: number | null;
   readonly attributes: Attributes;
   /** The language of mails: a canonical language tag (`canonicalLocale`), or `null` for the default. */

@@ -49,7 +49,7 @@ export const ACCOUNT_ACTS = [
   'password-changed',
   /** By a link that was mailed or handed over. */
   'password-reset',
-  /** The first proof of the address, outside of a session of the account. */
+  /** The first proof of the address, outside of a session of the account, or by an operator. */
   'address-proven',
   /** By the user, or by an operator who does not know that the new address is the user's. */
   'email-change-requested',

@@ -14,7 +14,7 @@ export type Webhook = {
   readonly url: string;
   /** `null`: all types, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
-  /** Counts the rotations. The keys are derived from it, the id, and the service's key of the hooks. */
+  /** 1 at first; each rotation adds 1. The keys are derived from it, the id, and the service's key of the hooks. */
   readonly keyNumber: number;
   /** The current public key, in the form `whpk_…`. An instance that derives another key does not send to the webhook. */
   readonly publicKey: string;

@@ -84,8 +84,8 @@ const storeEvents = async (
 };
 
 /**
- * Adds events, among them at most one log-in of a user. Events with the same `countedBy` are counted in one row. Events of unknown users are not stored.
- * @param isListed whether ended sessions are added to the list of ended sessions. Default: they are.
+ * Adds events, among them at most one log-in of a user. Events with the same `countedBy` are counted in one row. An unknown user gets no row in `events`.
+ * @param isListed whether the events add to the list of ended sessions. Default: they do.
  */
 export const addEvents = async (
   deps: HashDeps,

@@ -182,7 +182,7 @@ export type Storage = Stores & { readonly transactions: Transactions };
  */
 export interface Transactions {
   /**
-   * @param work uses only the given stores, and changes nothing else, since it may run twice. It does not rotate sessions.
+   * @param work uses only the given stores, and changes nothing else, since it may run several times. It does not rotate sessions.
    * @throws as `unit` of `Records`
    */
   run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;

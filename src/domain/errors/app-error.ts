@@ -44,7 +44,7 @@ export type AppErrorOptions = {
 };
 
 type DomainOf<Code> = Code extends `${infer Domain}_${string}` ? Domain : never;
-/** Rejects misspelt codes of the catalog, which would otherwise count as codes of an application. */
+/** Rejects codes that the catalog lacks in a domain of its own: misspelt ones would otherwise count as codes of an application. */
 type ValidCode<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
 
 /** The entry of an application's own code until `declaredAs` replaces it by the entry that the route declares. */

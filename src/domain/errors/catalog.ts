@@ -15,7 +15,7 @@ export type CatalogEntry = {
 export const ENTRY_DEFAULTS = { retryable: false, level: 'info', published: true } as const;
 export type CatalogRow = Omit<CatalogEntry, keyof typeof ENTRY_DEFAULTS> & Partial<CatalogEntry>;
 
-/** The code of an application's own error, in the form of all codes: `{DOMAIN}_{NOUN}_{CONDITION}`. */
+/** The code of an application's own error: `{DOMAIN}_{NOUN}_{CONDITION}`. */
 export type OwnErrorCode = `${Uppercase<string>}_${Uppercase<string>}_${Uppercase<string>}`;
 /** Rejects codes of another form, except for AUTH_FAILED: the specification names it so, without a noun. */
 type WellFormed<Code> = Code extends OwnErrorCode | 'AUTH_FAILED' ? Code : never;

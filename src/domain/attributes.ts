@@ -7,7 +7,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export const ATTRIBUTES_MAX_BYTES = 1_024;
 const ATTRIBUTES_MAX_DEPTH = 4;
 
-/** Names of claims of this service and of RFC 7519 §4.1 and RFC 9068 §2.2.1, which attributes may not have at the top level. */
+/** Names that attributes may not have at the top level: those of RFC 7519 §4.1, of RFC 9068 §2.2.1, and some other claims of this service. */
 const CLAIM_NAMES = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid'],
   ...['tokenType', 'user', 'auth_time', 'amr', 'acr', 'attributes'],

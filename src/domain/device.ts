@@ -69,7 +69,7 @@ export type Evidence = {
   readonly proof: DeviceProof | null;
   /** The key in the user's bound cookie (Device Bound Session Credentials), if the cookie has not expired. */
   readonly browserKey: string | null;
-  /** The key that has signed the proof, even if the proof is too old. It serves only to choose among the sessions of a request. */
+  /** The key that has signed the proof, even if the time of the proof is wrong. It serves only to choose among the sessions of a request. */
   readonly signer?: string | null;
 };
 

@@ -31,7 +31,7 @@ export type AppErrorOptions = {
   /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
   readonly level?: ErrorLevel;
-  /** Overrides the catalog's status. SYS_HTTP_UNEXPECTED_ERROR has the status of the original error. */
+  /** Overrides the catalog's status. SYS_HTTP_UNEXPECTED_ERROR stands for several. */
   readonly status?: number;
   /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;

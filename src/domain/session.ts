@@ -7,15 +7,15 @@ export type Session = {
   /** ULID; the `sid` of every refresh token of the family. */
   readonly id: string;
   readonly userId: string;
-  /** `jti` of the current token: the last one that was issued, without those whose rotation was reverted. */
+  /** `jti` of the current token: the last one that was issued, apart from reverted rotations. */
   readonly currentTokenId: string;
   /** `jti` of the token that was rotated into the current one; after a revert, of the current one itself; `null` before both. */
   readonly previousTokenId: string | null;
   /** When the session was rotated last, even if that was reverted; before the first rotation, when it was opened. */
   readonly rotatedAt: number;
-  /** The number of the current token, 0 for the first. Each rotation raises it, even one that is reverted or prevented: then it exceeds that number. */
+  /** The number of the current token, 0 for the first. A rotation that is reverted or prevented raises it, too: then the token itself has a lower number. */
   readonly rotation: number;
-  /** When the current burst began. A burst is a row of rotations that follow each other within the race window or a longer replay window (`continuesBurst`). */
+  /** When the current burst began. A burst is a row of rotations that follow each other within the race window (`continuesBurst` in tokens.ts). */
   readonly burstStartedAt: number;
   /** The number of the first token of the burst (`firstOfBurst`); 0 until the first rotation. */
   readonly burstFirst: number;

@@ -124,7 +124,7 @@ const NAME_MAX_LENGTH = USERNAME_MAX_LENGTH - '-12345678'.length;
 
 /**
  * Five usernames for a user who has chosen none: a name from the part of the address before the `@`, and then this name with longer and longer random
- * numbers. Only the last username does not reveal that the address has an account, since it cannot be guessed from the address.
+ * numbers. The first ones can be guessed from the address, and so show whether it has an account. The last one cannot.
  * @param random at least 8 characters of ASCII.
  */
 export const derivedUsernames = (email: string, random: string): readonly [string, ...string[]] => {

@@ -89,11 +89,11 @@ export const TOKEN_STATES = {
     action: 'issues the current token again',
   },
   raced: {
-    when: 'it was rotated within the race window: by another tab, or a response was lost',
+    when: 'it was rotated within the race window: maybe by another tab, or a response was lost',
     action: 'refuses it',
   },
-  unproven: { when: 'its session has a key of its device, and the request proves none', action: 'refuses it' },
-  reused: { when: 'it was rotated before that: there is a copy of it', action: 'refuses it, and ends the session' },
+  unproven: { when: 'its session has a key of its device, which the request does not prove', action: 'refuses it' },
+  reused: { when: 'it was rotated before that: maybe there is a copy of it', action: 'refuses it, and ends the session' },
   ended: { when: 'its session has expired or was ended', action: 'refuses it' },
 } as const;
 

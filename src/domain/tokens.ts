@@ -93,7 +93,7 @@ export const TOKEN_STATES = {
     action: 'refuses it',
   },
   unproven: { when: 'its session has a key of its device, which the request does not prove', action: 'refuses it' },
-  reused: { when: 'it was rotated before that: maybe there is a copy of it', action: 'refuses it, and ends the session' },
+  reused: { when: 'it was rotated before that: there may be a copy', action: 'refuses it, and ends the session' },
   ended: { when: 'its session has expired or was ended', action: 'refuses it' },
 } as const;
 

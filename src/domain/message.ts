@@ -84,7 +84,7 @@ export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 
 const DAY = 86_400_000;
-/** Mails that would only alarm the user if they arrived days later. */
+/** Mails that are given up early: days later, they would only alarm the user. */
 const URGENT_KINDS: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** Milliseconds in which attempts to send a message are repeated. */

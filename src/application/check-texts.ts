@@ -21,7 +21,7 @@ export const placeholdersIn = (text: string): string[] =>
   [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
 export const placeholder = (name: string): string => `{${name}}`;
 
-/** Accepts a text that has the same placeholders as the built-in text. */
+/** Accepts a plain text (`plainProblems`) with the same placeholders as the built-in text. */
 export const sameText: Check = (text, model) => {
   if (typeof text !== 'string' || typeof model !== 'string') return ['expected a text'];
   const [names, modelNames] = [placeholdersIn(text), placeholdersIn(model)];
@@ -43,13 +43,13 @@ type Files = ReadonlyMap<string, string>;
 type Checks = {
   /** @param name without `.html` */
   readonly template: (text: string, name: string) => string[];
-  /** @param whole the texts, completed by those of the service and of more general languages */
+  /** @param whole the texts, completed by those of the service and of related languages (`textsIn`) */
   readonly texts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
-  /** The names of the texts that a language must have if it is not built in. */
+  /** The names of the texts that a language must have, unless it or a more general one is built in, or another file has a more general one. */
   readonly required: readonly string[];
 };
 
-/** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
+/** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, with the file's name first. */
 export const fileProblems = (files: Files, builtIn: Files, checks: Checks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)

@@ -51,7 +51,7 @@ export const blockIdentities = async (
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 
-/** The error for an identity whose address has an account with another way in. A log-in by that other way in the same browser links the identity. */
+/** The error for an identity whose address has an account with another way in. The browser may keep the identity for that account (`linkKeptIdentities`). */
 export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
 export const NOT_LINKED = 'the account has another way in';
 
@@ -77,7 +77,7 @@ export const storeIdentity = async (
   return identity;
 };
 
-/** Records a log-in with an identity, and the address that the provider states. The stored address stays if the provider could not be asked for it. */
+/** Records a log-in with an identity, and the address that the provider states. The stored address stays if the provider has given none (`addressError`). */
 export const recordIdentityUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
   changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
     ...row,

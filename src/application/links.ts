@@ -35,7 +35,10 @@ export const useLink = async ({ clock }: Core, { records }: Stores, { purpose, t
   if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NO_SUCH_LINK);
 };
 
-/** The kind of message that sends each link, and is withdrawn with it. A notice about factors is sent even if its link was withdrawn. */
+/**
+ * The kind of message that sends a link, and is withdrawn with it. No message sends a link that is handed over. A notice with `factors-undo` is sent
+ * even if that link was withdrawn.
+ */
 const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
@@ -45,7 +48,7 @@ const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Removes links of a user. Before, it removes the messages that would send new links, and waits if one is being prepared: that message is locked. */
+/** Removes links of a user, and the messages that would send new ones. The transaction has locked the user, so no mail to the user is prepared meanwhile. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => MESSAGE_OF_LINK[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
@@ -73,7 +76,7 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of a user's passkeys, apps, identities and recovery codes, which an undo keeps. @param added the ids that the change has added, left out here */
+/** The ids of a user's passkeys, confirmed apps, identities and recovery codes. @param added the ids to leave out: those that a change has added */
 export const presentWays = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
@@ -83,7 +86,7 @@ export const presentWays = async ({ records }: Stores, userId: string, added: re
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 
-/** Stores a link with a random token that is thrown away. The mail to the address replaces the link by one with a usable token. */
+/** Stores a link with a random token that is thrown away. The mail to the address, if one is sent, replaces the link by one with a usable token. */
 const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: userId, email }: Owner, undo: Undo) => {
   const createdAt = clock.now();
   const tokenHash = secrets.hashOf(secrets.random());
@@ -93,8 +96,8 @@ const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: 
 type Owner = Pick<User, 'id' | 'email'>;
 
 /**
- * Stores the link of a mail about a change of the ways into an account. The link undoes the change and all later ones. If there are `FACTOR_UNDOS_KEPT`
- * links, it stores no more, since those undo the change as well. The transaction has locked the user.
+ * Stores the link of a mail about a new device, or about a change of the ways into an account. The link undoes the change and all later ones. If the
+ * address has `FACTOR_UNDOS_KEPT` links, it stores no more, since those undo the change as well. The transaction has locked the user.
  * @param added the ids of what the change has added. @returns the number of the link (`Link.since`).
  */
 export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added: readonly string[]) => {
@@ -107,7 +110,10 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   return since;
 };
 
-/** Reserves an address that its user gives up. The link keeps the same ways in as the earliest link for the address; for an unproven address, none. */
+/**
+ * Reserves an address that its user gives up. The link keeps the ways in that the earliest live undo for the address keeps, or the present ones if there
+ * is none; for an unproven address, it keeps none.
+ */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await presentWays(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

@@ -12,11 +12,13 @@ import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
-/** The most notices of one kind that a user gets in an hour. Without this limit, an attacker with the password could cause any number. */
+/**
+ * How many changes of one kind, new devices or replayed tokens are reported to a user in an hour. Without this limit, an attacker with the password
+ * could cause any number of mails.
+ */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** How many events of a user are read to decide about a notice. */
 const LATEST_EVENTS = 200;
 
 const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent[]> =>
@@ -29,7 +31,7 @@ type Change = {
   readonly kind: ChangeNotice;
   readonly user: NotifiedUser;
   readonly origin: Origin;
-  /** The ids of the ways in that the change has added. If it is set, the mail has a link that undoes this change and later ones. */
+  /** The ids of the ways in that the change has added. If it is set, a mail may undo the change (`reserveUndo`). */
   readonly added?: readonly string[];
 };
 
@@ -55,18 +57,18 @@ export const recordChange = async (
   await notifyOfChange(deps, stores, change);
 };
 
-/** Whether the former address of a user gets a mail about the change of the address, with a link that undoes the change. */
+/** Whether mails about changes of the address are on. Without them, former addresses are not reserved. */
 export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Whether a log-in needs no notice: an earlier log-in had the same device, or notices are off. The caller has not stored the log-in yet. */
+/** Whether a log-in needs no notice of a new device: the user has registered or logged in there before, or these notices are off. It is not stored yet. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
-/** Notifies a user of an unusual log-in, after it is stored in the same transaction. Another version of a known browser needs no notice. */
+/** Notifies a user of a log-in on a new device, after it is stored in the same transaction. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
@@ -85,7 +87,7 @@ const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent
 /** How many failed log-ins within an hour are too many for typing errors of the owner. */
 const MANY_FAILURES = 10;
 
-/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
+/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices about devices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 
@@ -112,7 +114,7 @@ export const notifyOfMissingFactor = async (deps: Core, { id: userId, email: to 
   });
 };
 
-/** Asks a user to change a password that is too long or has leaked, once a day at most. */
+/** Asks a user by mail to change a password that is too long or has leaked, at most once a day for each of the two reasons. */
 export const askForOtherPassword = async (
   deps: Core,
   kind: 'password-too-long' | 'password-leaked',
@@ -142,13 +144,13 @@ export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string,
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times an hour at most, and notifies the user. */
+/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times an hour at most, and notifies the user of some of them. */
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isLimitReached = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
-    // The limit is also checked before the lock, so that requests with a copied cookie do not make the user's own requests wait.
+    // The limit is also checked before the lock, so that many requests with a copied cookie do not make the user's own requests wait.
     if (await isLimitReached()) return;
     await stores.users.lock(userId);
     if (await isLimitReached()) return;
@@ -156,7 +158,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** Notifies the user once a day of refreshes without a proof, except for those from the device that has used the session last. */
+/** Notifies the user, once a day at most, of a refresh without a proof, unless it comes from the device that has used the session last. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;

@@ -7,9 +7,9 @@ import { countRows, countUsers } from './storage/rows.ts';
 import { keyName, TABLES, type Tables } from './storage/tables.ts';
 import { waitingDeliveries } from './storage/webhooks.ts';
 
-/** Counts of events for operators. A task in the background sums each hour that is over; a request for the overview sums the present hour. */
+/** Counts of events for operators. A task in the background sums each hour that is over; a request for the overview sums the later hours. */
 
-const KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
+const COUNTED_KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
 type Count = Tables['hourlyCounts'];
 
@@ -34,7 +34,7 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   for (let read = 0; read < most; read += EVENTS_AT_ONCE) {
     const events = await allEvents(records, { before, limit: EVENTS_AT_ONCE });
     const inPeriod = events.filter(({ at }) => at >= from);
-    for (const event of inPeriod) if (KINDS.includes(event.kind)) add(event);
+    for (const event of inPeriod) if (COUNTED_KINDS.includes(event.kind)) add(event);
     const last = inPeriod.at(-1);
     if (last === undefined || inPeriod.length < EVENTS_AT_ONCE) break;
     before = last;
@@ -42,7 +42,7 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   return [...sums.values()];
 };
 
-/** The hour to sum next. If no hour was summed yet, it is the hour of the first event. */
+/** The hour to sum next. If no hour was summed yet, it is the hour of the first event; without an earlier event, `latest`. */
 const nextHour = async (records: Records, latest: number): Promise<number> => {
   const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
   if (last !== undefined) return last.hour + HOUR;
@@ -50,14 +50,14 @@ const nextHour = async (records: Records, latest: number): Promise<number> => {
   return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
 };
 
-/** Sums the next hour that is over. With the latest such hour, it also counts users and sessions. @returns whether an hour was left to sum. */
+/** Sums the next hour that is over. With the latest such hour, it also counts sessions, and users if the store lists them. @returns whether there was one. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
   const latest = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
   const hour = Math.max(await nextHour(records, latest), latest - COUNTS_LIFETIME + HOUR);
   if (hour > latest) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
-  // Every hour gets a row, which shows that it was summed.
+  // Every summed hour gets a row, so that `nextHour` finds it.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
   if (hour === latest) {
     if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
@@ -86,7 +86,7 @@ export const RANGES = {
 } as const;
 export type Range = keyof typeof RANGES;
 
-/** The counts of each hour or day of a range, and the mails and webhooks that wait. */
+/** The counts of each hour or day of a range, the latest numbers of users and sessions, and the mails and webhooks that wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
   async (range: Range) => {
@@ -98,8 +98,8 @@ export const overview =
       waitingMessages(records),
       waitingDeliveries(records),
     ]);
-    const countedUntil = stored.at(-1)?.hour ?? first - HOUR;
-    const live = await sumEvents(records, countedUntil + HOUR, now + 1, LIVE_EVENTS);
+    const lastHour = stored.at(-1)?.hour ?? first - HOUR;
+    const live = await sumEvents(records, lastHour + HOUR, now + 1, LIVE_EVENTS);
     const counts = [...stored, ...live];
     const gauge = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
     return {
@@ -116,6 +116,7 @@ const mergeHours = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
   const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
   return [...sums.values()].map((all) => {
     const { kind, detail, count } = all.at(-1) as Count;
-    return { kind, detail, count: KINDS.includes(kind) ? all.reduce((sum, each) => sum + each.count, 0) : count };
+    const isSummed = COUNTED_KINDS.includes(kind);
+    return { kind, detail, count: isSummed ? all.reduce((sum, each) => sum + each.count, 0) : count };
   });
 };

@@ -22,7 +22,7 @@ type Registration = {
 
 /**
  * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account; its
- * owner gets a mail (ADR 0010). Whoever registers again with the username and the password of an unverified account corrects its address.
+ * owner gets a mail (ADR 0010). A second registration with the username and the password of an unverified account may correct its address.
  */
 export const registerUnverified =
   (deps: Service) =>
@@ -35,7 +35,7 @@ export const registerUnverified =
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, mistyped, origin }));
   };
 
-/** Finds the account whose address may be mistyped, if the password is right. Verified accounts take as long, and count the attempt as well. */
+/** Finds the account whose address may be mistyped, if the password is right. Other accounts with the username take as long, and count the attempt as well. */
 const mistypedAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
@@ -44,10 +44,10 @@ const mistypedAccount = async (deps: Service, { username, password, networks }: 
   return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
 };
 
-/** Whether the address is unproven, and the password is still the one of the registration: a later password may be somebody else's. */
+/** Whether the account is claimable, and the password is still the one of the registration: a later password may be somebody else's. */
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
-/** Whether the password is the only way into the account, in a transaction that has locked the user. */
+/** Whether an account is correctable, has no stored way in but the password, and no live session, in a transaction that has locked the user. */
 const hasOnlyPassword = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
@@ -94,7 +94,7 @@ const storeOrCorrect = async (deps: Service, stores: Stores, { user, mistyped, o
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether the attributes come from a hook that was asked about the mistyped address. Attributes that an operator has set stay. */
+/** Whether the attributes come from the hook, which was asked about the mistyped address. Attributes that an operator has set stay. */
 const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 

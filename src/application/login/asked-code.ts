@@ -13,14 +13,14 @@ import { reportRefusal } from './open-login.ts';
 export type BrowserCode = AskedCode & {
   /** The username or the email that was typed, in canonical form. */
   readonly account: string;
-  /** Only of a code after a password: a hash of the account if the password was right, or else a random text. */
+  /** Only of a code after a password: a hash of the account's state if the password was right, or else a random text. */
   readonly passwordShown?: string;
 };
 
-/** The codes that a browser has asked for, the latest first. An earlier one stays valid when the browser asks for another. */
+/** The codes that a browser has asked for, the latest first. When the browser asks for another one, the two latest stay valid. */
 export type AskedCodes = readonly [BrowserCode, ...BrowserCode[]];
 
-/** How many codes fit into a cookie. */
+/** How many codes the cookie of a browser keeps. */
 const MAX_BROWSER_CODES = 3;
 
 /** A code in place of a password, or after a password on a new device. */

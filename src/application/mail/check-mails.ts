@@ -37,7 +37,7 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
 
 type MailRules = {
   readonly parts: MailTexts['parts'];
-  /** The parts that only the English mails have. */
+  /** The parts of the English mails that this language lacks. */
   readonly lacking: readonly string[];
 };
 
@@ -47,7 +47,7 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !allowed.includes(each));
-  const there = [...allowed, ...Object.keys(parts)].map(placeholder).join(', ');
+  const allowedList = [...allowed, ...Object.keys(parts)].map(placeholder).join(', ');
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
@@ -55,7 +55,7 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
     ...unknown.map((each) =>
       lacking.includes(each)
         ? `${placeholder(each)} is not among the parts of this language`
-        : `${placeholder(each)} is unknown here; there are ${there}`,
+        : `${placeholder(each)} is unknown here; there are ${allowedList}`,
     ),
     ...allowed
       .filter((each) => isLinkVariable(each) && !lasts.includes(each))
@@ -76,10 +76,12 @@ const HIDDEN_PARTS = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|
 const layoutProblems = (layout: string): string[] => {
   const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
   const allowed: readonly string[] = LAYOUT_VARIABLES;
-  const there = allowed.map((each) => `{{${each}}}`).join(', ');
+  const allowedList = allowed.map((each) => `{{${each}}}`).join(', ');
   const contents = layout.replaceAll(HIDDEN_PARTS, '').split('{{content}}').length - 1;
   return [
-    ...names.filter((each) => !allowed.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
+    ...names
+      .filter((each) => !allowed.includes(each))
+      .map((each) => `{{${each}}} is unknown here; there are ${allowedList}`),
     ...(/\{\{|\}\}/.test(layout.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable'] : []),
     ...(contents === 1 && names.filter((each) => each === 'content').length === 1
       ? []

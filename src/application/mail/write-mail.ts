@@ -3,7 +3,7 @@ import { BASE_LOCALE, fallbacksOf, withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 
-/** The variables that are URLs of pages. All except the last two contain a token, with which anybody can act. */
+/** The variables that are URLs of pages. All except the last two contain a token. */
 const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage', 'codePage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
@@ -100,7 +100,7 @@ const plainText = (paragraph: string, textFor: (name: string) => string): string
     .map((line) => (linkOf(line) === null ? wrapText(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
-/** The HTML of paragraphs. The line before a link is its label. The first link becomes a button. */
+/** The HTML of paragraphs. The lines before a link are its label. The first link becomes a button. */
 const markupOf = (body: readonly string[], textFor: (name: string) => string): string => {
   const links = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const first = links.findIndex((link) => link !== null);

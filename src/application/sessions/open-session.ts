@@ -67,7 +67,7 @@ const prepareWith = async (
 
 type OpeningEvent = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
-  /** The user as stored in this transaction. Its lock keeps other requests from adding a second factor meanwhile. */
+  /** The user as stored in this transaction. The lock on the user keeps other requests from adding a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
@@ -125,8 +125,8 @@ type SessionReplacement = {
 };
 
 /**
- * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its tokens become useless. The new session has
- * the keys and the authentication of the former one.
+ * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its refresh tokens become useless. The new session
+ * has the keys and the authentication of the former one, and the `authentications` of the request.
  * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (

@@ -38,7 +38,7 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
     return locked === null ? undefined : withoutVersion<MassEnding>(locked);
   });
 
-/** Removes some of the sessions of a mass ending, with an event for their users. @returns how many; `null` when nothing is left. */
+/** Removes some of the sessions of a mass ending, with an event for each. @returns how many; `null` when no mass ending is left. */
 export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
   deps.transactions.run(async (stores) => {
     const ending = await nextEnding(stores.records);
@@ -76,12 +76,12 @@ export const TASKS = [
 ] as const;
 export type Task = (typeof TASKS)[number];
 
-/** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
+/** Deletes due rows, at most `limit` of a table. @returns how many it has deleted. If that is `limit` or more, the next batch follows at once. */
 export type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage & Sources & { readonly eventsRetention: number; readonly jwtAccessExpiresIn: number };
 
-/** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
+/** Milliseconds in which used values and entries of ended sessions are kept after their expiry, since the clock of another instance may be behind. */
 const PURGE_DELAY = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {

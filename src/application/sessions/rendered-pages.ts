@@ -59,7 +59,7 @@ const assessPresented = async (
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
 
-/** An access token for a refresh token that another navigation has just got by rotation; `null` if the refresh token has to be rotated or refused. */
+/** An access token for a refresh token that another request has just got by rotation; `null` if the refresh token has to be rotated or refused. */
 const accessTokenIfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.jwtRefreshRaceWindow, now))

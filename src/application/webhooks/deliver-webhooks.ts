@@ -5,11 +5,11 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** How many requests to one webhook run at the same time. Each webhook has this limit of its own, so that a slow one does not slow down the others. */
+/** How many requests of this process to one webhook run at the same time. The limit is per webhook, so that a slow one does not slow down the others. */
 export const REQUESTS_AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
-/** Milliseconds between two checks for too many deliveries. A webhook that has too many, and accepts none in between, is disabled. */
+/** Milliseconds between two checks for too many deliveries. A webhook that has `MAX_DELIVERIES`, and accepts none in between, is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'records'> & {
@@ -21,7 +21,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 };
 
 /**
- * Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to other instances.
+ * Sends deliveries, in order for each user; a delivery may be sent more than once. Webhooks for which this instance has no key are left to other instances.
  * @returns a function that begins to send the deliveries that are due. It returns a promise for each attempt, which never rejects.
  */
 export const deliverWebhooks = (deps: DeliverDeps) => {

@@ -62,7 +62,7 @@ export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Whether a log-in needs no notice of a new device: the user has registered or logged in there before, or these notices are off. It is not stored yet. */
+/** Whether a log-in that is not stored yet needs no notice of a new device: the user has registered or logged in there, or these notices are off. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 

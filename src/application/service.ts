@@ -38,7 +38,7 @@ export type Core = Storage &
 
 export type Ports = Storage &
   Omit<PasswordRules, 'productWords'> & {
-    /** `null`: no mail is sent, and there are no routes that need it. */
+    /** `null`: no mail is sent, and users have no routes that need it. */
     readonly mailer: Mailer | null;
     readonly tokens: TokenSigner;
     readonly proofs: Proofs;
@@ -54,7 +54,7 @@ export type Ports = Storage &
 type Policies = SecondFactorPolicy &
   ReplayPolicy & {
     readonly passwordLimits: PasswordLimits;
-    /** Names of the product and its host. Passwords with the letters of one of them, and no others, are refused. */
+    /** Names of the product and its host. A password with the letters of one of them, and no others, counts as too common. */
     readonly productWords?: readonly string[];
     readonly jwtAccessExpiresIn: number;
     readonly jwtRefreshExpiresIn: number;

@@ -132,7 +132,7 @@ const attributesOf = async (
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
-  // Without an invitation, the address may not be proven yet, so the hook may not make an operator of its user.
+  // The address may not be proven yet. So an invitation may make an operator of the user, and the hook may not.
   if (scopesOf(adminUsers, attributes).length > scopesOf(adminUsers, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;

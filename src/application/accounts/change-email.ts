@@ -113,7 +113,7 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
   return null;
 };
 
-/** Completes a change of an address, in its transaction: ends ways in, and records it. If `isUndoable`, reserves and notifies the former address. */
+/** Completes a change of an address, in its transaction: ends ways in, and records it. If `isUndoable`, the former address may be reserved and notified. */
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,

@@ -51,7 +51,7 @@ export const register =
 
 /**
  * Registers a user who has to add a second factor before the first log-in.
- * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user without a password and an identity, who has presented nothing.
+ * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user with neither a password nor an identity, who has presented nothing.
  */
 export const registerPending =
   (deps: Service) =>

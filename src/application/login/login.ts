@@ -109,7 +109,7 @@ const isKnownDevice = async (
 /** Milliseconds after which a mail is late. */
 const LATE_AFTER = 5 * 60_000;
 
-/** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
+/** Whether a code for the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
 const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
   const latest = clock.now() - LATE_AFTER;
   const waiting = await messagesOf(records, user?.id ?? '');
@@ -162,7 +162,7 @@ const checkPassword = async (
   const candidates = loginAttempts(account, user, { networks, verified });
   const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  // If a code follows, a disabled account is refused after the code: a refusal here would show that the password was right.
+  // If a code follows, a disabled account is not refused here, since that would show that the password was right. It gets no code.
   if (!needsCode) assertMayLogIn(deps, user);
   return user;
 };

@@ -126,7 +126,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/** The token expires with its session at the latest. @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token, which expires with its session at the latest. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, jwtAccessExpiresIn, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: UserInTokens | null,

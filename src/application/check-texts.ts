@@ -2,10 +2,10 @@ import { BASE_LOCALE, canonicalLocale, fallbacksOf } from '../domain/text.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
 /** Checks a text, or a list of texts, of an operator. @param model the built-in text. @returns a line for each mistake */
-type Check = (text: unknown, model: string | readonly string[], path: string) => string[];
+type TextCheck = (text: unknown, model: string | readonly string[], path: string) => string[];
 
 /** Checks the texts of a language. @returns a line for each mistake, which begins with the path of the text. */
-export const textProblems = (texts: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
+export const textProblems = (texts: unknown, builtIn: TextTree, check: TextCheck = sameText, place = ''): string[] => {
   if (!isTree(texts)) return [`${place}: expected an object`];
   return Object.entries(texts).flatMap(([name, value]) => {
     const path = place === '' ? name : `${place}.${name}`;
@@ -22,7 +22,7 @@ export const placeholdersIn = (text: string): string[] =>
 export const placeholder = (name: string): string => `{${name}}`;
 
 /** Accepts a plain text (`plainProblems`) with the same placeholders as the built-in text. */
-export const sameText: Check = (text, model) => {
+export const sameText: TextCheck = (text, model) => {
   if (typeof text !== 'string' || typeof model !== 'string') return ['expected a text'];
   const [names, modelNames] = [placeholdersIn(text), placeholdersIn(model)];
   return [
@@ -40,7 +40,7 @@ export const plainProblems = (text: string, model = ' '): string[] => [
 
 type Files = ReadonlyMap<string, string>;
 
-type Checks = {
+type FileChecks = {
   /** @param name without `.html` */
   readonly template: (text: string, name: string) => string[];
   /** @param whole the texts, completed by those of the service and of related languages (`textsIn`) */
@@ -50,7 +50,7 @@ type Checks = {
 };
 
 /** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, with the file's name first. */
-export const fileProblems = (files: Files, builtIn: Files, checks: Checks): string[] => {
+export const fileProblems = (files: Files, builtIn: Files, checks: FileChecks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));

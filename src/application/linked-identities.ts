@@ -27,7 +27,7 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 };
 
 /** How many removed identities of a user are remembered. The oldest are forgotten first. */
-const MAX_REMOVED = 200;
+const MAX_REMOVED_IDENTITIES = 200;
 
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
   removedIdentities?.includes(identityHash(deps, identity)) ?? false;
@@ -43,7 +43,7 @@ export const blockIdentities = async (
   if (identities.length === 0) return;
   const hashes = identities.map((each) => identityHash(deps, each));
   const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((hash) => !hashes.includes(hash));
-  const removedIdentities = areRemoved ? [...others, ...hashes].slice(-MAX_REMOVED) : others;
+  const removedIdentities = areRemoved ? [...others, ...hashes].slice(-MAX_REMOVED_IDENTITIES) : others;
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 

@@ -77,7 +77,7 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
 };
 
 /** The ids of a user's passkeys, confirmed apps, identities and recovery codes. @param added the ids to leave out: those that a change has added */
-export const presentWays = async ({ records }: Stores, userId: string, added: readonly string[]) => {
+export const wayIdsOf = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
   const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
@@ -105,7 +105,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
   const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
   if (earlier.length >= FACTOR_UNDOS_KEPT) return since;
-  const keeps = await presentWays(stores, user.id, added);
+  const keeps = await wayIdsOf(stores, user.id, added);
   await reserveLink(deps, stores, user, { purpose: 'factors-undo', since, keeps });
   return since;
 };
@@ -116,7 +116,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
  */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
-  const [first = { since: 0, keeps: await presentWays(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
+  const [first = { since: 0, keeps: await wayIdsOf(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
   const { since, keeps } = user.emailVerifiedAt === null ? { since: 0, keeps: null } : first;
   await reserveLink(deps, stores, user, { purpose: 'email-change-undo', since, keeps });
 };

@@ -11,7 +11,7 @@ import { waitingDeliveries } from './storage/webhooks.ts';
 
 const COUNTED_KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
-type Count = Tables['hourlyCounts'];
+type HourlyCount = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
 export const COUNTS_LIFETIME = 31 * DAY;
@@ -24,7 +24,7 @@ const LIVE_EVENTS = 10_000;
 
 /** The counts of each hour in a period. @param most how many events are read at most, the latest first. */
 const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
-  const sums = new Map<string, Count>();
+  const sums = new Map<string, HourlyCount>();
   const add = ({ kind, method, reason, at, count }: AccountEvent) => {
     const [hour, detail] = [countingPeriodOf(at), method ?? reason ?? ''];
     const key = `${hour} ${kind} ${detail}`;
@@ -79,18 +79,18 @@ const countSessions = (records: Records): Promise<number> =>
     return (await records.list('sessions', { ...place, order: ['id'], skip, limit: 1 }))[0]?.id;
   });
 
-export const RANGES = {
+export const OVERVIEW_RANGES = {
   '24h': { step: HOUR, steps: 24 },
   '7d': { step: DAY, steps: 7 },
   '30d': { step: DAY, steps: 30 },
 } as const;
-export type Range = keyof typeof RANGES;
+export type OverviewRange = keyof typeof OVERVIEW_RANGES;
 
 /** The counts of each hour or day of a range, the latest numbers of users and sessions, and the mails and webhooks that wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
-  async (range: Range) => {
-    const { step, steps } = RANGES[range];
+  async (range: OverviewRange) => {
+    const { step, steps } = OVERVIEW_RANGES[range];
     const now = clock.now();
     const first = now - (now % step) - (steps - 1) * step;
     const [stored, mails, webhooks] = await Promise.all([
@@ -112,10 +112,10 @@ export const overview =
   };
 
 /** Sums the counts of events over several hours. For users and sessions, it takes the latest count. */
-const mergeHours = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
+const mergeHours = (counts: readonly HourlyCount[]): Omit<HourlyCount, 'hour'>[] => {
   const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
   return [...sums.values()].map((all) => {
-    const { kind, detail, count } = all.at(-1) as Count;
+    const { kind, detail, count } = all.at(-1) as HourlyCount;
     const isSummed = COUNTED_KINDS.includes(kind);
     return { kind, detail, count: isSummed ? all.reduce((sum, each) => sum + each.count, 0) : count };
   });

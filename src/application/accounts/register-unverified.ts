@@ -2,7 +2,7 @@ import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
-import { presentWays, removeUndos } from '../links.ts';
+import { removeUndos, wayIdsOf } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
@@ -48,10 +48,10 @@ const mistypedAccount = async (deps: Service, { username, password, networks }: 
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
 /** Whether an account is correctable, has no stored way in but the password, and no live session, in a transaction that has locked the user. */
-const hasOnlyPassword = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
+const isStillCorrectable = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
-  (await presentWays(stores, user.id, [])).length === 0 &&
+  (await wayIdsOf(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 const storeWithRetry = (deps: Service, registration: Registration): Promise<void> =>
@@ -67,7 +67,7 @@ const storeUnverified = (deps: Service, { user, mistyped, origin }: Registration
     const holder = await stores.users.findByUsername(user.username);
     const isMistyped = holder !== null && holder.id === mistyped?.id;
     const before = isMistyped ? await stores.users.lock(holder.id) : null;
-    if (holder !== null && !(await hasOnlyPassword(deps, stores, before))) throw duplicateUser('username');
+    if (holder !== null && !(await isStillCorrectable(deps, stores, before))) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
     if (owner === null) await storeOrCorrect(deps, stores, { user, mistyped: before, origin });
     else if (owner.id !== before?.id) await notifyOwner(deps, stores, owner, origin);
@@ -104,8 +104,8 @@ const forgetMistypedAddress = async (deps: Service, stores: Stores, before: User
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
 
-const MAILS_PER_PERIOD = 5;
-const REFUSAL_PERIOD = 86_400_000;
+const MAILS_PER_DAY = 5;
+const DAY = 86_400_000;
 
 /**
  * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so
@@ -116,8 +116,8 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isPasswordHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
-  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - REFUSAL_PERIOD);
-  if (earlier >= MAILS_PER_PERIOD) return;
+  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - DAY);
+  if (earlier >= MAILS_PER_DAY) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };

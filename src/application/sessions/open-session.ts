@@ -38,10 +38,10 @@ export const prepareSession = (
   { authentications, ...input }: NewSession & { readonly authentications: Authentications | Authenticated },
 ): Promise<PreparedSession> => {
   const authenticated = 'amr' in authentications ? authentications : authenticatedBy(authentications);
-  return prepareWith(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
+  return prepareWithHook(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
 };
 
-const prepareWith = async (
+const prepareWithHook = async (
   deps: Service,
   { user, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
@@ -143,7 +143,7 @@ export const replaceSession = async (
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
-  const { session, opened } = await prepareWith(deps, { user, origin, keys }, authenticated, () => hookClaims);
+  const { session, opened } = await prepareWithHook(deps, { user, origin, keys }, authenticated, () => hookClaims);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return opened;
 };

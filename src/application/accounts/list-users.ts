@@ -19,7 +19,7 @@ export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(USER_STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
-/** The most rows that a page reads if its filter may leave most of them out, and the most if each row also needs a look-up of its user. */
+/** The most rows that a page reads if its filter may leave most of them out, and the most if it also looks for a text in the user of each row. */
 const [MAX_ROWS, MAX_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {

@@ -8,7 +8,7 @@ import { type ClientContext, evidenceOf, type PresentedDevice } from '../session
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
 
-/** Milliseconds in which an app has to use its code. */
+/** Milliseconds in which a code has to be used. */
 const APP_CODE_LIFETIME = 60_000;
 
 /** The back office accepts no code that was made for an app, since the app knows its verifier. */

@@ -30,7 +30,7 @@ type CodeKind = 'login-code' | 'new-device-code';
 export const sealCodes = ({ secrets }: Service, codes: AskedCodes, kind: CodeKind): string =>
   secrets.encrypt(JSON.stringify([`${kind}s`, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
-/** The latest live codes among the texts that a browser presents; `null` if there are none. */
+/** The live codes in the latest of the texts that a browser presents; `null` if there are none. */
 export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
   const [last] = unsealTexts<AskedCodes>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);

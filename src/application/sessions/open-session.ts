@@ -102,7 +102,7 @@ export const storeSession = async (
 export const storeAtOnce = async (
   deps: Service,
   session: Session,
-  { user, origin }: Pick<OpeningEvent, 'user' | 'origin'>,
+  { user, origin }: Pick<NewSession, 'user' | 'origin'>,
 ): Promise<boolean> => {
   const { sessions, clock, ids, tell } = deps;
   if (sessions.addLogin === undefined || lacksSecondFactor(deps, user, session)) return false;

@@ -5,10 +5,10 @@ import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templa
 type TextCheck = (text: unknown, model: string | readonly string[], path: string) => string[];
 
 /** Checks the texts of a language. @returns a line for each mistake, which begins with the path of the text. */
-export const textProblems = (texts: unknown, builtIn: TextTree, check: TextCheck = sameText, place = ''): string[] => {
-  if (!isTree(texts)) return [`${place}: expected an object`];
+export const textProblems = (texts: unknown, builtIn: TextTree, check: TextCheck = sameText, parent = ''): string[] => {
+  if (!isTree(texts)) return [`${parent}: expected an object`];
   return Object.entries(texts).flatMap(([name, value]) => {
-    const path = place === '' ? name : `${place}.${name}`;
+    const path = parent === '' ? name : `${parent}.${name}`;
     const model = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
     if (model === undefined) return [`${path}: there is no text of this name`];
     if (isTree(model)) return textProblems(value, model, check, path);

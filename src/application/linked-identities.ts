@@ -26,7 +26,6 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
   await blockIdentities(deps, stores, key.userId, [removed]);
 };
 
-/** How many removed identities of a user are remembered. The oldest are forgotten first. */
 const MAX_REMOVED_IDENTITIES = 200;
 
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>

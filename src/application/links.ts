@@ -35,10 +35,7 @@ export const useLink = async ({ clock }: Core, { records }: Stores, { purpose, t
   if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NO_SUCH_LINK);
 };
 
-/**
- * The kind of message that sends a link, and is withdrawn with it. No message sends a link that is handed over. A notice with `factors-undo` is sent
- * even if that link was withdrawn.
- */
+/** The kind of message that sends a link, and is withdrawn with it. Notices with a link `factors-undo` are sent even if that link was withdrawn. */
 const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
@@ -79,8 +76,8 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
 /** The ids of a user's passkeys, confirmed apps, identities and recovery codes. @param added the ids to leave out: those that a change has added */
 export const wayIdsOf = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
-  const [keys, apps, others] = await Promise.all(stored);
-  const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
+  const [passkeys, apps, identities] = await Promise.all(stored);
+  const ids = [...passkeys, ...apps.filter(isConfirmed), ...identities].map(({ id }) => id);
   return [...ids, ...(await codesOf(records, userId))].filter((id) => !added.includes(id));
 };
 
@@ -110,10 +107,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   return since;
 };
 
-/**
- * Reserves an address that its user gives up. The link keeps the ways in that the earliest live undo for the address keeps, or the present ones if there
- * is none; for an unproven address, it keeps none.
- */
+/** Reserves an address that its user gives up. Its link keeps what the earliest undo of the address keeps, or else all ways in; for an unproven one, none. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await wayIdsOf(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

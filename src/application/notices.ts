@@ -12,10 +12,7 @@ import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
-/**
- * How many changes of one kind, new devices or replayed tokens are reported to a user in an hour. Without this limit, an attacker with the password
- * could cause any number of mails.
- */
+/** How many changes of one kind, new devices or replays are reported in an hour. Otherwise an attacker with the password could cause any number of mails. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -71,7 +68,7 @@ type Login = { readonly user: Owner; readonly sessionId: string; readonly origin
 /** Notifies a user of a log-in on a new device, after it is stored in the same transaction. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
-  const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
+  const logins = latest.filter((event) => isFirstUse(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
   if (distinctDevices(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
@@ -79,7 +76,7 @@ export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionI
   await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
-const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
+const isFirstUse = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
 
 const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);

@@ -42,24 +42,24 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   return [...sums.values()];
 };
 
-/** The hour to sum next. If no hour was summed yet, it is the hour of the first event; without an earlier event, `latest`. */
-const nextHour = async (records: Records, latest: number): Promise<number> => {
+/** The hour to sum next. If no hour was summed yet, it is the hour of the first event, and `latestHour` at the latest. */
+const nextHour = async (records: Records, latestHour: number): Promise<number> => {
   const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
   if (last !== undefined) return last.hour + HOUR;
   const [first] = await records.list('events', { order: ['at'], limit: 1 });
-  return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
+  return first === undefined ? latestHour : Math.min(latestHour, countingPeriodOf(first.at));
 };
 
 /** Sums the next hour that is over. With the latest such hour, it also counts sessions, and users if the store lists them. @returns whether there was one. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
-  const latest = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
-  const hour = Math.max(await nextHour(records, latest), latest - COUNTS_LIFETIME + HOUR);
-  if (hour > latest) return false;
+  const latestHour = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
+  const hour = Math.max(await nextHour(records, latestHour), latestHour - COUNTS_LIFETIME + HOUR);
+  if (hour > latestHour) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
   // Every summed hour gets a row, so that `nextHour` finds it.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
-  if (hour === latest) {
+  if (hour === latestHour) {
     if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
     sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
   }

@@ -30,7 +30,6 @@ export type TextTree = { readonly [name: string]: string | readonly string[] | T
 
 type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
 
-/** Templates by their names, and texts by languages. */
 export type Templates<Texts = TextTree> = {
   readonly templates: ReadonlyMap<string, string>;
   readonly locales: readonly string[];

@@ -50,8 +50,7 @@ export const presenceOf = async (
 
 /**
  * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
- * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address, an identity or each possible username is taken. `presenceOf` checks
- *   reservations of addresses.
+ * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address, an identity or each username is taken. It checks no reservations.
  */
 export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input: ImportedUser): Promise<User> => {
   const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = input;

@@ -18,11 +18,7 @@ export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, p
   user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
 
 /** What the user has to present before a code is made. The back office itself refuses an operator without any factor. */
-const missingStepUpFor = async (
-  deps: Service,
-  found: LiveSession,
-  purpose: CodePurpose,
-): Promise<MissingStepUp | null> => {
+const stepUpFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
   if (purpose === 'office-code' && (await hasFactor(deps, found)))
     return missingStepUpIn(deps, FACTOR_CHANGE, found, true);
   return lacksSecondFactor(deps, found.user, found.session) ? { acr: 'aal2' } : null;
@@ -37,7 +33,7 @@ export const makeAppCode =
   (deps: Service) => async (caller: Caller, challenge: string, presented: PresentedDevice, purpose: CodePurpose) => {
     const found = await liveSession(deps, caller);
     const { user, session } = found;
-    const missing = await missingStepUpFor(deps, found, purpose);
+    const missing = await stepUpFor(deps, found, purpose);
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
     if (deps.deviceBinding === 'enforce' && session.deviceKey !== null) {
       const { evidence, refusal } = await evidenceOf(deps, presented, []);
@@ -51,7 +47,6 @@ export const makeAppCode =
 /** A code and its verifier (RFC 7636), as a client presents them. */
 export type PresentedCode = { readonly code: string; readonly verifier: string };
 
-/** Verifies a code by its verifier. @throws AppError AUTH_CODE_INVALID */
 export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCode, purpose: CodePurpose) => {
   const code = secrets.unsign(presented.code, purpose, clock.now());
   const [id = '', challenge] = code?.value.split('.') ?? [];

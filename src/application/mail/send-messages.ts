@@ -28,7 +28,6 @@ import type { MailSettings, MailTemplates } from './write-mail.ts';
 type MailContext = MailSettings & {
   /** The URL of the pages, without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
-  /** The page at which users enter the code of a log-in. */
   readonly codePage: string;
   readonly templates: () => Promise<MailTemplates>;
   /** Called for each mail. @returns the function that names the device of a user agent, if it can. Default: mails show the user agent. */

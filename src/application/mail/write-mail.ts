@@ -53,8 +53,8 @@ export const writeMail = (
   { brand, defaultLocale }: MailSettings,
   { template, values, locale }: MailToWrite,
 ): MailText => {
-  const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
-  const readerLocale = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
+  const language = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
+  const readerLocale = `${locale}-`.startsWith(`${language}-`) ? (locale ?? language) : language;
   const { direction = '', footer = '', parts, mails } = textsIn(texts, readerLocale);
   const { subject, body } = subjectAndBody(mails?.[template] ?? [], parts);
   const allValues: Readonly<Record<string, MailValue>> = { ...values, brand };
@@ -63,7 +63,7 @@ export const writeMail = (
     return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
   };
   const layoutValues: Readonly<Record<string, string | Html>> = {
-    ...{ brand, direction, locale: found },
+    ...{ brand, direction, locale: language },
     subject: filledText(subject, textFor),
     footer: filledText(footer, textFor),
     content: new Html(markupOf(body, textFor)),

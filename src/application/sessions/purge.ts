@@ -12,7 +12,7 @@ import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /**
- * Ends all sessions of all users, and forgets the remembered devices, after an incident. The stores no longer find them; `removeEnded` removes them later.
+ * Ends all sessions of all users, and forgets the remembered devices, after an incident. Stores no longer find them; `removeMassEnded` removes them later.
  * @param note the reason, for the users
  */
 export const endEverySession = (deps: Core) => async (origin: Origin, note: string | null) => {
@@ -39,7 +39,7 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
   });
 
 /** Removes some of the sessions of a mass ending, with an event for each. @returns how many; `null` when no mass ending is left. */
-export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
+export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
   deps.transactions.run(async (stores) => {
     const ending = await nextEnding(stores.records);
     if (ending === null) return null;
@@ -69,7 +69,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     return events.length;
   });
 
-/** The tasks of every minute: purges, and `mass-endings` (`removeEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
+/** The tasks of every minute: purges, and `mass-endings` (`removeMassEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
 export const TASKS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
   ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),

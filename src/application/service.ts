@@ -92,7 +92,7 @@ export type Service = Core &
     readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
-/** Use cases that take it call `throwIfAborted` before they write, so that work that was cancelled by then has no effect. An `AbortSignal` has this method. */
+/** `throwIfAborted` throws when the request has timed out, or its client has hung up: then the work need not go on. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };

@@ -71,6 +71,7 @@ export const endOtherSessions =
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
     const hookClaims = await hookClaimsFor(deps, key);
+    cancellation.throwIfAborted();
     return runReplacing(deps, userId, cancellation, async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });

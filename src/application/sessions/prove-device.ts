@@ -70,7 +70,7 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
   return outcome.reason === 'untimely' ? outcome.key : null;
 };
 
-/** The key in a live bound cookie of the user. The cookie may be of a former session, since a session that replaces another one keeps its key. */
+/** The key in a live bound cookie of the user. The cookie may be of a former session, since `replaceSession` keeps the keys of a session. */
 const browserKeyOf = (
   { secrets, clock }: Service,
   { boundCookies = [] }: PresentedDevice,

@@ -34,7 +34,7 @@ export const continueNavigation = (deps: Service) => {
     // Otherwise the refresh below would record an attempt without a proof, or renew another session whose token the browser sends.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
-    // If the request has several tokens, one may be a reused token of another session, which only a refresh ends.
+    // If the request has several tokens, one may be a reused token of another session, which the refresh below ends.
     const fresh = refreshTokens.length > 1 ? null : best && (await accessTokenIfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {

@@ -65,7 +65,7 @@ type Policies = SecondFactorPolicy &
     readonly jwtAuthenticationClaims: boolean;
     /** Whether access tokens name their session in a claim, too. Default: they do not. */
     readonly jwtSessionClaim?: boolean;
-    /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
+    /** Whether access tokens are bound to the device key of their session, if it has one. Default: they are not. */
     readonly jwtBinding?: boolean;
     /** Set if browsers also get the access token in a cookie. Default: they do not. */
     readonly accessCookie?: object | null;

@@ -32,8 +32,8 @@ type EndWaysOptions = Omit<EndOptions, 'reason'> & {
 type EndsWay = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
- * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Log-in codes, pending log-ins
- * and adoptions are not stored: they fit only the state of the account for which they were made, such as its password or its address.
+ * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Ways that clients keep, such as
+ * log-in codes and pending log-ins, are refused when they are used: they fit only the state of the account for which they were made.
  */
 export const endWays = async (
   deps: Core,

@@ -24,7 +24,7 @@ const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent
 /** `locale` is the language of the mail. Default: the language of the user when the mail is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
-type Change = {
+type NotifiedChange = {
   readonly kind: ChangeNotice;
   readonly user: NotifiedUser;
   readonly origin: Origin;
@@ -33,7 +33,7 @@ type Change = {
 };
 
 /** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
-export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
+export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: NotifiedChange) => {
   const createdAt =
     added && (deps.mailNotices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, EVENT_TABLE[kind].notice)) return;
@@ -47,7 +47,7 @@ export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, o
 export const recordChange = async (
   deps: Core,
   stores: Stores,
-  { sessionId = null, ...change }: Change & { readonly sessionId?: string | null },
+  { sessionId = null, ...change }: NotifiedChange & { readonly sessionId?: string | null },
 ): Promise<void> => {
   const { kind, user, origin } = change;
   await record(deps, stores, origin, [{ userId: user.id, kind, sessionId }]);
@@ -68,7 +68,7 @@ type Login = { readonly user: Owner; readonly sessionId: string; readonly origin
 /** Notifies a user of a log-in on a new device, after it is stored in the same transaction. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
-  const logins = latest.filter((event) => isFirstUse(event) && event.sessionId !== sessionId);
+  const logins = latest.filter((event) => isLoginOrRegistration(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
   if (distinctDevices(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
@@ -76,7 +76,7 @@ export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionI
   await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
-const isFirstUse = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
+const isLoginOrRegistration = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
 
 const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);

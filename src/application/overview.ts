@@ -101,9 +101,9 @@ export const overview =
     const lastHour = stored.at(-1)?.hour ?? first - HOUR;
     const live = await sumEvents(records, lastHour + HOUR, now + 1, LIVE_EVENTS);
     const counts = [...stored, ...live];
-    const gauge = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
+    const latestOf = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
     return {
-      ...{ users: gauge('users'), sessions: gauge('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
+      ...{ users: latestOf('users'), sessions: latestOf('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
       steps: Array.from({ length: steps }, (_, at) => {
         const from = first + at * step;
         return { at: from, counts: mergeHours(counts.filter(({ hour }) => hour >= from && hour < from + step)) };

@@ -54,5 +54,5 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   };
 };
 
-const MESSAGE = 'is required: the password, or a code that was mailed to the present address';
-const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: MESSAGE, code: 'required' }) as const);
+const REQUIRED = 'is required: the password, or a code that was mailed to the present address';
+const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: REQUIRED, code: 'required' }) as const);

@@ -21,7 +21,7 @@ export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale'
   readonly appSecrets: readonly string[];
 };
 
-/** Where taken names and identities are looked up: in the stores, and at a dry run also in what it would have stored. */
+/** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
   readonly users: {
     readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;

@@ -27,7 +27,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
-  let checkAt = 0;
+  let nextCheckAt = 0;
   /** The webhooks that had too many deliveries at the last check, and have accepted none since. */
   let stuck = new Set<string>();
   const disableFull = async (enabled: readonly Webhook[], senders: ReadonlyMap<string, SendWebhook>): Promise<void> => {
@@ -56,8 +56,8 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       if (send !== null) senders.set(webhook.id, send);
     }
     const now = clock.now();
-    if (now >= checkAt) {
-      checkAt = now + CHECK_INTERVAL;
+    if (now >= nextCheckAt) {
+      nextCheckAt = now + CHECK_INTERVAL;
       await disableFull(enabled, senders);
     }
     const begun: Promise<void>[] = [];
@@ -76,11 +76,11 @@ const disable = async (deps: DeliverDeps, webhook: Pick<Delivery, 'webhookId'>, 
   deps.report?.('webhook', 'disabled', webhook, status);
 };
 
-type Answer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
+type ReceiverAnswer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
 
 /** @returns whether the receiver has accepted the delivery. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
-  const answer: Answer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
+  const answer: ReceiverAnswer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
   const { status } = answer;
   try {
     if (status !== undefined && status >= 200 && status < 300) {
@@ -104,7 +104,7 @@ const finish = async (
   report?.('webhook', outcome, delivery);
 };
 
-const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Answer) => {
+const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: ReceiverAnswer) => {
   const { records, clock, random, report } = deps;
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });

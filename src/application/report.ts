@@ -15,7 +15,7 @@ export type Reports = {
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
   /** A password, a code or a second factor of an existing account was refused at a log-in. */
   'login-refused': [userId: string, origin: Origin];
-  /** A log-in succeeded, but could not replace an outdated hash of the password. */
+  /** The password of a log-in was right, but its outdated hash could not be replaced. */
   'rehash-failed': [error: unknown];
   /** A log-in succeeded, but linking the identity that the browser had kept has failed. A refusal to link it is not reported. */
   'link-failed': [error: unknown];

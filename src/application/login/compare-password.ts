@@ -13,7 +13,7 @@ import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
  * former system was asked: if that is slow only for wrong passwords, its time-outs would be free guesses.
  * @param candidates the ways to count the attempt, the preferred one first. The first one that need not wait counts it.
  * @param hidesMatch whether a right password takes as long as a wrong one, and does not reset the count of failures.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE; and what `PasswordHasher` throws.
  */
 export const comparePassword = async (
   deps: Service,

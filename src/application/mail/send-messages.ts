@@ -136,7 +136,7 @@ const lockedRecipient = async (users: UserRepository, { userId, to }: Message): 
   return id === undefined ? null : users.lock(id);
 };
 
-/** Counts a mail to the address, unless a limit is reached. @returns whether it may be sent. */
+/** Counts a mail in the limits of its address, up to the first one that is reached. @returns whether none is reached. */
 const mayBeMailed = async (
   deps: PrepareMailDeps,
   { records }: Stores,

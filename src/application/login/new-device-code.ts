@@ -23,7 +23,7 @@ type PasswordLogin = {
 };
 
 /**
- * Requests a code by mail after the password. After a wrong password, the same request is stored, and its mail is never sent.
+ * Requests a code by mail after the password. After a wrong password, a request is stored as well, whose mail is never sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */

@@ -40,7 +40,7 @@ export const assessTokens = (
 
 const MATCH_RANKS: Readonly<Record<AssessedToken['matchedBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
-/** The token that decides the response: a token of the session whose key the request proves (ADR 0006), or else the token with the best status (ADR 0002). */
+/** The token that decides the response: one of the session whose key the request shows (`strongestMatch`), or else the one with the best status (ADR 0002). */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
     (a, b) => MATCH_RANKS[a.matchedBy] - MATCH_RANKS[b.matchedBy] || byFavor(a.status, b.status),

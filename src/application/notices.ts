@@ -65,7 +65,7 @@ export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owne
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
-/** Notifies a user of a log-in on a new device, after it is stored in the same transaction. Another version of a known browser needs no notice. */
+/** Notifies a user of a log-in, which is stored already, or of `endOtherSessions` on a new device. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
   const logins = latest.filter((event) => isLoginOrRegistration(event) && event.sessionId !== sessionId);

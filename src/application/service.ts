@@ -26,6 +26,7 @@ import type { Storage, Stores } from './storage/records.ts';
 /** Resolves after `time` milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
+/** Where times, ids and random secrets come from. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
 /** What use cases that change accounts get, in the service and in commands of operators. */

@@ -1,4 +1,4 @@
-import type { overview, OverviewRange } from '../../../../application/overview.ts';
+import type { OverviewRange, overview } from '../../../../application/overview.ts';
 import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
 import type { SessionEnding } from '../../../../domain/event.ts';

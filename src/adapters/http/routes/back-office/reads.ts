@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import * as accounts from '../../../../application/accounts/account-data.ts';
 import { listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
-import { overview, OVERVIEW_RANGES, type OverviewRange } from '../../../../application/overview.ts';
+import { OVERVIEW_RANGES, type OverviewRange, overview } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
 import { listActors } from '../../../../application/storage/events.ts';

@@ -148,7 +148,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** Refuses a reserved address. The caller stores the address first, in the same transaction: that waits for a user who gives it up, and so reserves it. */
+/** Refuses a reserved address. The caller stores the address first, in the same transaction. If a user is giving it up, that waits for the reservation. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };

@@ -2,13 +2,13 @@ import { BASE_LOCALE, canonicalLocale, fallbacksOf } from '../domain/text.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
 /** Checks a text, or a list of texts, of an operator. @param model the built-in text. @returns a line for each mistake */
-type Check = (text: unknown, model: string | readonly string[], path: string) => string[];
+type TextCheck = (text: unknown, model: string | readonly string[], path: string) => string[];
 
 /** Checks the texts of a language. @returns a line for each mistake, which begins with the path of the text. */
-export const textProblems = (texts: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
-  if (!isTree(texts)) return [`${place}: expected an object`];
+export const textProblems = (texts: unknown, builtIn: TextTree, check: TextCheck = sameText, parent = ''): string[] => {
+  if (!isTree(texts)) return [`${parent}: expected an object`];
   return Object.entries(texts).flatMap(([name, value]) => {
-    const path = place === '' ? name : `${place}.${name}`;
+    const path = parent === '' ? name : `${parent}.${name}`;
     const model = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
     if (model === undefined) return [`${path}: there is no text of this name`];
     if (isTree(model)) return textProblems(value, model, check, path);
@@ -21,8 +21,8 @@ export const placeholdersIn = (text: string): string[] =>
   [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
 export const placeholder = (name: string): string => `{${name}}`;
 
-/** Accepts a text that has the same placeholders as the built-in text. */
-export const sameText: Check = (text, model) => {
+/** Accepts a plain text (`plainProblems`) with the same placeholders as the built-in text. */
+export const sameText: TextCheck = (text, model) => {
   if (typeof text !== 'string' || typeof model !== 'string') return ['expected a text'];
   const [names, modelNames] = [placeholdersIn(text), placeholdersIn(model)];
   return [
@@ -40,17 +40,17 @@ export const plainProblems = (text: string, model = ' '): string[] => [
 
 type Files = ReadonlyMap<string, string>;
 
-type Checks = {
+type FileChecks = {
   /** @param name without `.html` */
   readonly template: (text: string, name: string) => string[];
-  /** @param whole the texts, completed by those of the service and of more general languages */
+  /** @param whole the texts, completed by those of the service and of related languages (`textsIn`) */
   readonly texts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
-  /** The names of the texts that a language must have if it is not built in. */
+  /** The names of the texts that a language must have, unless the service has it, or the service or another file has a related one (`fallbacksOf`). */
   readonly required: readonly string[];
 };
 
-/** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
-export const fileProblems = (files: Files, builtIn: Files, checks: Checks): string[] => {
+/** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, with the file's name first. */
+export const fileProblems = (files: Files, builtIn: Files, checks: FileChecks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));

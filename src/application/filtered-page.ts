@@ -1,4 +1,4 @@
-/** How many rows one statement reads at most. */
+/** How many rows one statement reads at most if `maxRows` is set. */
 const ROWS_AT_ONCE = 1_000;
 
 type PageSource<Row, Item> = {
@@ -7,12 +7,12 @@ type PageSource<Row, Item> = {
   readonly placeOf: (row: Row) => string;
   /** The item of a row; `null` leaves the row out. */
   readonly itemOf: (row: Row) => Item | null | Promise<Item | null>;
-  /** How many rows are read for one page at most. Default: as many as it takes to fill the page. */
+  /** How many rows are read for one page at most: up to `ROWS_AT_ONCE`, or a multiple of it. Default: as many as it takes to fill the page. */
   readonly maxRows?: number | undefined;
 };
 
 /**
- * A page of a list whose filter no index serves. The page ends after `maxRows` rows, and may have fewer items than the limit, or none.
+ * A page of a list whose filter no index serves. The page ends after `maxRows` rows at the latest, so it may have fewer items than the limit, or none.
  * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(

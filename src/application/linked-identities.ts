@@ -26,8 +26,7 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
   await blockIdentities(deps, stores, key.userId, [removed]);
 };
 
-/** How many removed identities of a user are remembered. The oldest are forgotten first. */
-const MAX_REMOVED = 200;
+const MAX_REMOVED_IDENTITIES = 200;
 
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
   removedIdentities?.includes(identityHash(deps, identity)) ?? false;
@@ -43,7 +42,7 @@ export const blockIdentities = async (
   if (identities.length === 0) return;
   const hashes = identities.map((each) => identityHash(deps, each));
   const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((hash) => !hashes.includes(hash));
-  const removedIdentities = areRemoved ? [...others, ...hashes].slice(-MAX_REMOVED) : others;
+  const removedIdentities = areRemoved ? [...others, ...hashes].slice(-MAX_REMOVED_IDENTITIES) : others;
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 
@@ -51,7 +50,7 @@ export const blockIdentities = async (
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 
-/** The error for an identity whose address has an account with another way in. A log-in by that other way in the same browser links the identity. */
+/** The error for an identity whose address has an account with another way in. The browser may keep the identity for that account (`linkKeptIdentities`). */
 export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
 export const NOT_LINKED = 'the account has another way in';
 
@@ -77,7 +76,7 @@ export const storeIdentity = async (
   return identity;
 };
 
-/** Records a log-in with an identity, and the address that the provider states. The stored address stays if the provider could not be asked for it. */
+/** Records a log-in with an identity, and the address that the provider states. The stored address stays if asking for it has failed (`addressError`). */
 export const recordIdentityUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
   changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
     ...row,

@@ -35,7 +35,7 @@ export const useLink = async ({ clock }: Core, { records }: Stores, { purpose, t
   if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NO_SUCH_LINK);
 };
 
-/** The kind of message that sends each link, and is withdrawn with it. A notice about factors is sent even if its link was withdrawn. */
+/** The kind of message that sends a link, and is withdrawn with it. Notices with a link `factors-undo` are sent even if that link was withdrawn. */
 const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
@@ -45,7 +45,7 @@ const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Removes links of a user. Before, it removes the messages that would send new links, and waits if one is being prepared: that message is locked. */
+/** Removes links of a user, and the messages that would send new ones. The transaction has locked the user, so no mail to the user is prepared meanwhile. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => MESSAGE_OF_LINK[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
@@ -73,17 +73,17 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of a user's passkeys, apps, identities and recovery codes, which an undo keeps. @param added the ids that the change has added, left out here */
-export const presentWays = async ({ records }: Stores, userId: string, added: readonly string[]) => {
+/** The ids of a user's passkeys, confirmed apps, identities and recovery codes. @param added the ids to leave out: those that a change has added */
+export const wayIdsOf = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
-  const [keys, apps, others] = await Promise.all(stored);
-  const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
+  const [passkeys, apps, identities] = await Promise.all(stored);
+  const ids = [...passkeys, ...apps.filter(isConfirmed), ...identities].map(({ id }) => id);
   return [...ids, ...(await codesOf(records, userId))].filter((id) => !added.includes(id));
 };
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 
-/** Stores a link with a random token that is thrown away. The mail to the address replaces the link by one with a usable token. */
+/** Stores a link with a random token that is thrown away. The mail to the address, if one is sent, replaces the link by one with a usable token. */
 const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: userId, email }: Owner, undo: Undo) => {
   const createdAt = clock.now();
   const tokenHash = secrets.hashOf(secrets.random());
@@ -93,8 +93,8 @@ const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: 
 type Owner = Pick<User, 'id' | 'email'>;
 
 /**
- * Stores the link of a mail about a change of the ways into an account. The link undoes the change and all later ones. If there are `FACTOR_UNDOS_KEPT`
- * links, it stores no more, since those undo the change as well. The transaction has locked the user.
+ * Stores the link of a mail about a new device, or about a change of the ways into an account. The link undoes the change and all later ones. If the
+ * address has `FACTOR_UNDOS_KEPT` links, it stores no more, since those undo the change as well. The transaction has locked the user.
  * @param added the ids of what the change has added. @returns the number of the link (`Link.since`).
  */
 export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added: readonly string[]) => {
@@ -102,15 +102,15 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
   const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
   if (earlier.length >= FACTOR_UNDOS_KEPT) return since;
-  const keeps = await presentWays(stores, user.id, added);
+  const keeps = await wayIdsOf(stores, user.id, added);
   await reserveLink(deps, stores, user, { purpose: 'factors-undo', since, keeps });
   return since;
 };
 
-/** Reserves an address that its user gives up. The link keeps the same ways in as the earliest link for the address; for an unproven address, none. */
+/** Reserves an address that its user gives up. Its link keeps what the earliest undo of the address keeps, or else all ways in; for an unproven one, none. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
-  const [first = { since: 0, keeps: await presentWays(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
+  const [first = { since: 0, keeps: await wayIdsOf(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
   const { since, keeps } = user.emailVerifiedAt === null ? { since: 0, keeps: null } : first;
   await reserveLink(deps, stores, user, { purpose: 'email-change-undo', since, keeps });
 };

@@ -11,7 +11,7 @@ export type AskedCode = { readonly id: string; readonly askedAt: number };
 
 export const expiryOf = ({ askedAt }: AskedCode): number => askedAt + LOGIN_CODE_LIFETIME;
 
-/** The code of a mail. It is derived with a key of the service, so that no stored value reveals it, and changes with the address and the password. */
+/** The log-in code of a mail. It is derived with a key of the service, so that no stored value reveals it, and changes with the address and the password. */
 export const codeFor = ({ secrets }: Pick<Service, 'secrets'>, { id }: AskedCode, owner: Owner): string => {
   const value = secrets.hashOf(`${owner.email} ${owner.passwordChangedAt}`);
   const signed = secrets.sign({ purpose: 'login-code', userId: owner.id, sessionId: id, value, expiresAt: 0 });
@@ -30,7 +30,7 @@ export const admitCode = async ({ records }: Pick<Stores, 'records'>, code: Aske
 };
 
 /**
- * Uses up all codes that a browser has asked for, in the transaction that opens its session.
+ * Uses up all codes that a browser has asked for, in the transaction of its log-in.
  * @param code the code that the user has typed. @throws AppError AUTH_CODE_INVALID when that code was not mailed, or was used.
  */
 export const useCodes = async (

@@ -12,11 +12,10 @@ import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
-/** The most notices of one kind that a user gets in an hour. Without this limit, an attacker with the password could cause any number. */
+/** How many changes of one kind, new devices or replays are reported in an hour. Otherwise an attacker with the password could cause any number of mails. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** How many events of a user are read to decide about a notice. */
 const LATEST_EVENTS = 200;
 
 const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent[]> =>
@@ -25,16 +24,16 @@ const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent
 /** `locale` is the language of the mail. Default: the language of the user when the mail is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
-type Change = {
+type NotifiedChange = {
   readonly kind: ChangeNotice;
   readonly user: NotifiedUser;
   readonly origin: Origin;
-  /** The ids of the ways in that the change has added. If it is set, the mail has a link that undoes this change and later ones. */
+  /** The ids of the ways in that the change has added. If it is set, a mail may undo the change (`reserveUndo`). */
   readonly added?: readonly string[];
 };
 
 /** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
-export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
+export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: NotifiedChange) => {
   const createdAt =
     added && (deps.mailNotices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, EVENT_TABLE[kind].notice)) return;
@@ -48,28 +47,28 @@ export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, o
 export const recordChange = async (
   deps: Core,
   stores: Stores,
-  { sessionId = null, ...change }: Change & { readonly sessionId?: string | null },
+  { sessionId = null, ...change }: NotifiedChange & { readonly sessionId?: string | null },
 ): Promise<void> => {
   const { kind, user, origin } = change;
   await record(deps, stores, origin, [{ userId: user.id, kind, sessionId }]);
   await notifyOfChange(deps, stores, change);
 };
 
-/** Whether the former address of a user gets a mail about the change of the address, with a link that undoes the change. */
+/** Whether mails about changes of the address are on. Without them, former addresses are not reserved. */
 export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Whether a log-in needs no notice: an earlier log-in had the same device, or notices are off. The caller has not stored the log-in yet. */
+/** Whether a log-in that is not stored yet needs no notice of a new device: the user has registered or logged in there, or these notices are off. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
-/** Notifies a user of an unusual log-in, after it is stored in the same transaction. Another version of a known browser needs no notice. */
+/** Notifies a user of a log-in, which is stored already, or of `endOtherSessions` on a new device. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
-  const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
+  const logins = latest.filter((event) => isLoginOrRegistration(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
   if (distinctDevices(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
@@ -77,7 +76,7 @@ export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionI
   await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
-const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
+const isLoginOrRegistration = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
 
 const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
@@ -85,7 +84,7 @@ const distinctDevices = (logins: readonly AccountEvent[]): readonly AccountEvent
 /** How many failed log-ins within an hour are too many for typing errors of the owner. */
 const MANY_FAILURES = 10;
 
-/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
+/** A log-in on a known device needs a notice if at least `refused` log-ins were refused since `since`. `null`: notices about devices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 
@@ -112,7 +111,7 @@ export const notifyOfMissingFactor = async (deps: Core, { id: userId, email: to 
   });
 };
 
-/** Asks a user to change a password that is too long or has leaked, once a day at most. */
+/** Asks a user by mail to change a password that is too long or has leaked, at most once a day for each of the two reasons. */
 export const askForOtherPassword = async (
   deps: Core,
   kind: 'password-too-long' | 'password-leaked',
@@ -142,13 +141,13 @@ export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string,
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times an hour at most, and notifies the user. */
+/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times an hour at most, and notifies the user of some of them. */
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isLimitReached = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
-    // The limit is also checked before the lock, so that requests with a copied cookie do not make the user's own requests wait.
+    // The limit is also checked before the lock, so that many requests with a copied cookie do not make the user's own requests wait.
     if (await isLimitReached()) return;
     await stores.users.lock(userId);
     if (await isLimitReached()) return;
@@ -156,7 +155,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** Notifies the user once a day of refreshes without a proof, except for those from the device that has used the session last. */
+/** Notifies the user, once a day at most, of a refresh without a proof, unless it comes from the device that has used the session last. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;

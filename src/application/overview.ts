@@ -7,11 +7,11 @@ import { countRows, countUsers } from './storage/rows.ts';
 import { keyName, TABLES, type Tables } from './storage/tables.ts';
 import { waitingDeliveries } from './storage/webhooks.ts';
 
-/** Counts of events for operators. A task in the background sums each hour that is over; a request for the overview sums the present hour. */
+/** Counts of events for operators. A task in the background sums each hour that is over; a request for the overview sums the later hours. */
 
-const KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
+const COUNTED_KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
-type Count = Tables['hourlyCounts'];
+type HourlyCount = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
 export const COUNTS_LIFETIME = 31 * DAY;
@@ -24,7 +24,7 @@ const LIVE_EVENTS = 10_000;
 
 /** The counts of each hour in a period. @param most how many events are read at most, the latest first. */
 const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
-  const sums = new Map<string, Count>();
+  const sums = new Map<string, HourlyCount>();
   const add = ({ kind, method, reason, at, count }: AccountEvent) => {
     const [hour, detail] = [countingPeriodOf(at), method ?? reason ?? ''];
     const key = `${hour} ${kind} ${detail}`;
@@ -34,7 +34,7 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   for (let read = 0; read < most; read += EVENTS_AT_ONCE) {
     const events = await allEvents(records, { before, limit: EVENTS_AT_ONCE });
     const inPeriod = events.filter(({ at }) => at >= from);
-    for (const event of inPeriod) if (KINDS.includes(event.kind)) add(event);
+    for (const event of inPeriod) if (COUNTED_KINDS.includes(event.kind)) add(event);
     const last = inPeriod.at(-1);
     if (last === undefined || inPeriod.length < EVENTS_AT_ONCE) break;
     before = last;
@@ -42,24 +42,24 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   return [...sums.values()];
 };
 
-/** The hour to sum next. If no hour was summed yet, it is the hour of the first event. */
-const nextHour = async (records: Records, latest: number): Promise<number> => {
+/** The hour to sum next. If no hour was summed yet, it is the hour of the first event, and `latestHour` at the latest. */
+const nextHour = async (records: Records, latestHour: number): Promise<number> => {
   const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
   if (last !== undefined) return last.hour + HOUR;
   const [first] = await records.list('events', { order: ['at'], limit: 1 });
-  return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
+  return first === undefined ? latestHour : Math.min(latestHour, countingPeriodOf(first.at));
 };
 
-/** Sums the next hour that is over. With the latest such hour, it also counts users and sessions. @returns whether an hour was left to sum. */
+/** Sums the next hour that is over. With the latest such hour, it also counts sessions, and users if the store lists them. @returns whether there was one. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
-  const latest = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
-  const hour = Math.max(await nextHour(records, latest), latest - COUNTS_LIFETIME + HOUR);
-  if (hour > latest) return false;
+  const latestHour = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
+  const hour = Math.max(await nextHour(records, latestHour), latestHour - COUNTS_LIFETIME + HOUR);
+  if (hour > latestHour) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
-  // Every hour gets a row, which shows that it was summed.
+  // Every summed hour gets a row, so that `nextHour` finds it.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
-  if (hour === latest) {
+  if (hour === latestHour) {
     if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
     sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
   }
@@ -79,18 +79,18 @@ const countSessions = (records: Records): Promise<number> =>
     return (await records.list('sessions', { ...place, order: ['id'], skip, limit: 1 }))[0]?.id;
   });
 
-export const RANGES = {
+export const OVERVIEW_RANGES = {
   '24h': { step: HOUR, steps: 24 },
   '7d': { step: DAY, steps: 7 },
   '30d': { step: DAY, steps: 30 },
 } as const;
-export type Range = keyof typeof RANGES;
+export type OverviewRange = keyof typeof OVERVIEW_RANGES;
 
-/** The counts of each hour or day of a range, and the mails and webhooks that wait. */
+/** The counts of each hour or day of a range, the latest numbers of users and sessions, and the mails and webhooks that wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
-  async (range: Range) => {
-    const { step, steps } = RANGES[range];
+  async (range: OverviewRange) => {
+    const { step, steps } = OVERVIEW_RANGES[range];
     const now = clock.now();
     const first = now - (now % step) - (steps - 1) * step;
     const [stored, mails, webhooks] = await Promise.all([
@@ -98,12 +98,12 @@ export const overview =
       waitingMessages(records),
       waitingDeliveries(records),
     ]);
-    const countedUntil = stored.at(-1)?.hour ?? first - HOUR;
-    const live = await sumEvents(records, countedUntil + HOUR, now + 1, LIVE_EVENTS);
+    const lastHour = stored.at(-1)?.hour ?? first - HOUR;
+    const live = await sumEvents(records, lastHour + HOUR, now + 1, LIVE_EVENTS);
     const counts = [...stored, ...live];
-    const gauge = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
+    const latestOf = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
     return {
-      ...{ users: gauge('users'), sessions: gauge('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
+      ...{ users: latestOf('users'), sessions: latestOf('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
       steps: Array.from({ length: steps }, (_, at) => {
         const from = first + at * step;
         return { at: from, counts: mergeHours(counts.filter(({ hour }) => hour >= from && hour < from + step)) };
@@ -112,10 +112,11 @@ export const overview =
   };
 
 /** Sums the counts of events over several hours. For users and sessions, it takes the latest count. */
-const mergeHours = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
+const mergeHours = (counts: readonly HourlyCount[]): Omit<HourlyCount, 'hour'>[] => {
   const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
   return [...sums.values()].map((all) => {
-    const { kind, detail, count } = all.at(-1) as Count;
-    return { kind, detail, count: KINDS.includes(kind) ? all.reduce((sum, each) => sum + each.count, 0) : count };
+    const { kind, detail, count } = all.at(-1) as HourlyCount;
+    const isSummed = COUNTED_KINDS.includes(kind);
+    return { kind, detail, count: isSummed ? all.reduce((sum, each) => sum + each.count, 0) : count };
   });
 };

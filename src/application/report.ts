@@ -6,18 +6,18 @@ import type { Delivery } from '../domain/webhook.ts';
 /** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: another attempt follows. */
 export type AttemptOutcome = 'sent' | 'failed' | 'refused' | 'given-up' | 'dropped';
 
-/** `disabled`: the receiver is gone, or too many deliveries wait. */
+/** `disabled`: the receiver is gone, or there are too many deliveries for it. */
 export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] as const;
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may come in addition to another outcome. */
+  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` and `unproven` may come in addition to another outcome. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
-  /** A log-in to an existing account was refused before a session was opened. */
+  /** A password, a code or a second factor of an existing account was refused at a log-in. */
   'login-refused': [userId: string, origin: Origin];
-  /** A password hash could not be renewed with the present cost. */
+  /** The password of a log-in was right, but its outdated hash could not be replaced. */
   'rehash-failed': [error: unknown];
-  /** A log-in succeeded, but the identity that the browser had kept could not be linked. */
+  /** A log-in succeeded, but linking the identity that the browser had kept has failed. A refusal to link it is not reported. */
   'link-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [

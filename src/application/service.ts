@@ -26,6 +26,7 @@ import type { Storage, Stores } from './storage/records.ts';
 /** Resolves after `time` milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
+/** Where times, ids and random secrets come from. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
 /** What use cases that change accounts get, in the service and in commands of operators. */
@@ -38,7 +39,7 @@ export type Core = Storage &
 
 export type Ports = Storage &
   Omit<PasswordRules, 'productWords'> & {
-    /** `null`: no mail is sent, and there are no routes that need it. */
+    /** `null`: no mail is sent, and users have no routes that need it. */
     readonly mailer: Mailer | null;
     readonly tokens: TokenSigner;
     readonly proofs: Proofs;
@@ -54,18 +55,18 @@ export type Ports = Storage &
 type Policies = SecondFactorPolicy &
   ReplayPolicy & {
     readonly passwordLimits: PasswordLimits;
-    /** Names of the product and its host. Passwords that consist of them are refused. */
+    /** Names of the product and its host. A password with the letters of one of them, and no others, counts as too common. */
     readonly productWords?: readonly string[];
     readonly jwtAccessExpiresIn: number;
     readonly jwtRefreshExpiresIn: number;
-    /** The greatest age of a session; `null`: it is not limited. */
+    /** The greatest age of a session, since its user has authenticated; `null`: it is not limited. */
     readonly sessionMaxLifetime: number | null;
     readonly deviceBinding: DeviceBinding;
     /** Whether access tokens say how and when the user has authenticated. */
     readonly jwtAuthenticationClaims: boolean;
     /** Whether access tokens name their session in a claim, too. Default: they do not. */
     readonly jwtSessionClaim?: boolean;
-    /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
+    /** Whether access tokens are bound to the device key of their session, if it has one. Default: they are not. */
     readonly jwtBinding?: boolean;
     /** Set if browsers also get the access token in a cookie. Default: they do not. */
     readonly accessCookie?: object | null;
@@ -78,7 +79,7 @@ type Policies = SecondFactorPolicy &
     readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
   };
 
-/** What use cases work with: ports, policies, and hooks of the operator. A use case destructures what it needs. */
+/** What use cases work with: ports, policies, and hooks of the operator. */
 export type Service = Core &
   Ports &
   Policies & {
@@ -92,12 +93,12 @@ export type Service = Core &
     readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
-/** A use case calls `throwIfAborted` before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
+/** `throwIfAborted` throws when the request has timed out, or its client has hung up: then the work need not go on. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
-/** Decrypts the texts of one kind that a browser presents, and leaves out those that have expired or are of another kind. */
+/** Decrypts the texts of one kind that a browser presents, and leaves out those that are invalid, have expired, or are of another kind. */
 export const unsealTexts = <Content extends readonly unknown[]>(
   { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
@@ -115,7 +116,7 @@ export const findByAccount = ({ users }: { readonly users: UserRepository }, acc
 export const pick = <Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> =>
   Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 
-/** Stores events, in the transaction of what they report. @param isListed whether an ended session is added to the list of ended sessions. */
+/** Stores events, in the transaction of the change that they report. @param isListed whether the list of ended sessions gets an entry. Default: it does. */
 export const record = (
   deps: Sources,
   stores: Stores,
@@ -128,7 +129,7 @@ export const record = (
   return addEvents(deps, stores, events, isListed);
 };
 
-/** Puts messages into the outbox, in the transaction of the change that they report. */
+/** Puts messages into the outbox. If they report a change, this happens in its transaction. */
 export const enqueue = async (deps: Sources, stores: Stores, origin: Origin, drafts: readonly MessageDraft[]) => {
   const at = deps.clock.now();
   const messages = drafts.map((draft) => newMessage(draft, { id: deps.ids.next(), at, origin }));

@@ -30,7 +30,6 @@ export type TextTree = { readonly [name: string]: string | readonly string[] | T
 
 type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
 
-/** Templates by their names, and texts by languages, which are read when they are first needed. */
 export type Templates<Texts = TextTree> = {
   readonly templates: ReadonlyMap<string, string>;
   readonly locales: readonly string[];
@@ -46,7 +45,7 @@ export const filledTemplate = (template: string, textFor: (name: string) => Html
 export const filledText = (text: string, textFor: (name: string) => string): string =>
   text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
 
-/** The texts of a language. Texts that it lacks come from the more general languages and from `last`: first `de-AT`, then `de`, then `en`. */
+/** The texts of a language. Texts that it lacks come from its other `fallbacksOf`, with `last` as the default: first `de-AT`, then `de`, then `en`. */
 export const textsIn = <Texts extends object>(texts: TextsByLocale<Texts>, locale: string, last: string = locale) =>
   fallbacksOf(locale, last)
     .reverse()

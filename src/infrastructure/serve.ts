@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
-import { type Purge, type PurgeDeps, purges, removeEnded, type Task } from '../application/sessions/purge.ts';
+import { type Purge, type PurgeDeps, purges, removeMassEnded, type Task } from '../application/sessions/purge.ts';
 import { closingOnFailure, type OpenedParts } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
@@ -141,7 +141,7 @@ export const purge = async (
     }
   };
   const wait = (duration: number) => pause(duration, undefined, { signal, ref: false }).catch(() => undefined);
-  const removeNext = removeEnded(deps);
+  const removeNext = removeMassEnded(deps);
   // Returns `limit`, as for a full batch, as long as there are sessions to remove.
   const massEndings = async (limit: number) => {
     if ((await removeNext(limit)) === null) return 0;

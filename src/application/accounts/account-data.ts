@@ -13,8 +13,8 @@ import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
 
 /**
- * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. The function names each field, so that
- * a new field is private by default.
+ * The data of a user for the export and for operators, without events, secrets (hashes, ids of tokens), and what has expired. Each field is named, here
+ * or in `EXPORTED_COLUMNS`, so that a new field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, rows, codes, messages] = await Promise.all([
@@ -84,7 +84,7 @@ const eventData = (event: AccountEvent): EventData => ({
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
-/** Exports everything that is stored about a user, without secrets. The user gets a notice, since a thief who exports the data leaves no other trace. */
+/** Exports `accountData` and the events of a user. An event and a notice report the export, since a thief who reads the data leaves no other trace. */
 export const exportAccount =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
@@ -104,7 +104,7 @@ const exportFor = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
   const events = (await eventsData(deps.records, user.id)).map(withoutOperatorName);
-  // Only operators see the number of attempts.
+  // The number of attempts to send a mail is shown to operators, and not exported.
   const messages = data.messages.map(({ attempts: _, ...message }) => message);
   return { ...data, messages, events, exportedAt };
 };
@@ -118,21 +118,21 @@ const assertFound = (user: User | null): User => {
   return user;
 };
 
-type PageOfEvents = Omit<EventsQuery, 'userId'>;
+type PageQuery = Omit<EventsQuery, 'userId'>;
 /** A page of the events of an account, the latest first. @returns `next`: the value of `before` for the next page; `null` on the last page. */
-export const listEvents = (deps: Service) => async (caller: Caller, query: PageOfEvents) => {
+export const listEvents = (deps: Service) => async (caller: Caller, query: PageQuery) => {
   const { id: userId } = await liveUser(deps, caller);
   const { events, next } = await pageOfEvents(deps, { ...query, userId });
   return { events: events.map(withoutOperatorName), next };
 };
 
-export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>
+export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageQuery) =>
   pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
 const pageOfEvents = async ({ records }: Stores, { userId, before, limit }: EventsQuery) => {
   const read = (after: string | null, most: number) => eventsOf(records, { userId, before: after, limit: most });
-  const steps = { read, placeOf: ({ id }: AccountEvent) => id, itemOf: (event: AccountEvent) => event };
-  const { items, next } = await filteredPage(steps, { after: before, limit });
+  const source = { read, placeOf: ({ id }: AccountEvent) => id, itemOf: (event: AccountEvent) => event };
+  const { items, next } = await filteredPage(source, { after: before, limit });
   return { events: items, next };
 };
 

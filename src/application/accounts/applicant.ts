@@ -19,7 +19,7 @@ const invalidInvitation = (): AppError =>
     message: 'The invitation is not valid for this email: it is for another one, was used or revoked, or has expired.',
   });
 
-/** The invitation that a registration presents. The address is not looked up, so that the answer does not show whether the address has an account. */
+/** Checks the policy, and finds the presented invitation. Accounts are not looked up, so that the answer does not show whether the address has one. */
 export const presentedInvitation = async (
   { registration, records, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
@@ -40,7 +40,7 @@ type Invitee = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: str
 
 /**
  * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
- * @returns `registered`: the address has a proven account; `too-many`: too many invitations are open.
+ * @returns `registered`: the address has an account that no invitation takes over (`isClaimable`); `too-many`: too many invitations are open.
  */
 export const invite =
   (deps: Core) =>
@@ -83,7 +83,7 @@ export type RegisterInput = ClientContext & {
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Checks the invitation and the password. @returns the invitation, if one is presented. */
+/** Checks the policy, the invitation and the password. @returns the invitation, if one is presented. */
 export const checkRegistration = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
@@ -132,13 +132,13 @@ const attributesOf = async (
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
-  // The address is not proven yet, so the hook may not make an operator of its user.
+  // The address may not be proven yet. So an invitation may make an operator of the user, and the hook may not.
   if (scopesOf(adminUsers, attributes).length > scopesOf(adminUsers, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
 };
 
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). A user who proves the address gets it nevertheless. */
+/** Whether an address is reserved for another user, who has given it up and can still take it back (ADR 0010). A user who proves it gets it nevertheless. */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
   { records }: Pick<Stores, 'records'>,
@@ -148,7 +148,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** Refuses a reserved address. The caller has stored it before, in the same transaction: so another user who gives the address up has reserved it by now. */
+/** Refuses a reserved address. The caller stores the address first, in the same transaction. If a user is giving it up, that waits for the reservation. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };

@@ -113,7 +113,7 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
   return null;
 };
 
-/** Completes a change of an address, in its transaction: ends ways in, records it and, if it can be undone, reserves and notifies the former address. */
+/** Completes a change of an address, in its transaction: ends ways in, and records it. If `isUndoable`, the former address may be reserved and notified. */
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,
@@ -137,8 +137,8 @@ type CompletedChange = {
 };
 
 /**
- * Reserves the former address for its user. Of several changes, only the first one can be undone: later addresses may be an attacker's. An address that
- * the user takes again, and gives up again, is reserved for another week.
+ * Reserves the former address for its user, if mails about changes of the address are on. While one address is reserved, another one that the user gives
+ * up is not: it may be an attacker's. An address that the user takes again, and gives up again, is reserved for another week.
  */
 const reserveFormerAddress = async (deps: Core, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);

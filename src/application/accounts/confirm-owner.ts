@@ -26,7 +26,7 @@ export type Confirmation = CallerWithToken & {
 
 /**
  * Finds the user of a request that needs more than an access token: the password, or a code that was mailed to the present address.
- * @returns `lock`, which locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed
+ * @returns `lock`, which locks the user, refuses if the password was changed meanwhile, and uses the code up, in the transaction of what is confirmed
  */
 export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   const { password, code, userId } = input;
@@ -54,5 +54,5 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   };
 };
 
-const MESSAGE = 'is required: the password, or a code that was mailed to the present address';
-const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: MESSAGE, code: 'required' }) as const);
+const REQUIRED = 'is required: the password, or a code that was mailed to the present address';
+const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: REQUIRED, code: 'required' }) as const);

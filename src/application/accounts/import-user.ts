@@ -50,7 +50,7 @@ export const presenceOf = async (
 
 /**
  * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
- * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address or an identity is taken. Reservations of addresses are not checked here.
+ * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address, an identity or each username is taken. It checks no reservations.
  */
 export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input: ImportedUser): Promise<User> => {
   const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = input;
@@ -80,7 +80,7 @@ export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input:
   return user;
 };
 
-/** The first username that is free: the one of the other system, or one that is derived from the address. */
+/** The first username that is free: the given one, or one that is derived from the address. @throws AppError `duplicateUser` if all are taken */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,

@@ -19,7 +19,7 @@ export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(USER_STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
-/** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
+/** The most rows that a page reads if its filter may leave most of them out, and the most if it also looks for a text in the user of each row. */
 const [MAX_ROWS, MAX_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {
@@ -74,7 +74,7 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
   );
 };
 
-/** The users in the order of their last log-ins, the latest first. A user who has logged in several times may be on several pages. */
+/** The users of the stored log-ins, the latest first. A user who has logged in several times may be on several pages. */
 const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const seen = new Set<string>();
   if (query.after !== null && !isEventPlace(query.after))

@@ -18,7 +18,7 @@ type CodeRequest = {
   readonly origin?: Origin;
 };
 
-/** Requests a code in place of the password. A browser that asks again within a minute keeps its code. */
+/** Requests a code in place of the password. A browser that asks again for the same account within a minute keeps its code. */
 export const requestLoginCode =
   (deps: Service) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
@@ -32,8 +32,8 @@ export const requestLoginCode =
 type CodeLogin = ClientContext & Required<Pick<CodeRequest, 'asked'>> & { readonly code: string };
 
 /**
- * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. An account that does not
- * exist takes as long as one with another code.
+ * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. A code for an account that does
+ * not exist takes as long as a wrong code.
  */
 export const logInWithCode =
   (deps: Service) =>

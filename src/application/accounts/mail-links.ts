@@ -52,7 +52,7 @@ export const resetPassword =
     });
   };
 
-/** The user of a link, if the account still has its address. */
+/** The user of a link. @throws AppError AUTH_LINK_INVALID if the account has another address by now, or is disabled */
 const ownerOf = (link: Link, user: User | null): User => {
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
   if (user.disabledAt !== null) throw invalidLink('the account is disabled');
@@ -118,8 +118,8 @@ export const removeUnverifiedAccount =
     });
 
 /**
- * Undoes a change of the address or of factors: restores the address to which the link was sent, and removes the ways in that came with the change or
- * after it. Somebody else knew the password, so it is removed, all sessions end, and the address gets a link for a new password.
+ * Undoes a change of the address or of the ways in, or a log-in on a new device: restores the address to which the link was sent, and removes the ways
+ * in that were added with it or later. Somebody else may know the password: so it is removed, sessions end, and a mail has a link for a new password.
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>
@@ -145,13 +145,13 @@ export const takeAccountBack =
       ]);
     });
 
-/** Whether the undo proves the address for the first time. For a former address, the link shows this: it keeps no way in if nobody had proven the address. */
+/** Whether an undo is the first proof of its address. A former address that nobody had proven has a reservation that keeps no way in. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);
   return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
 };
 
-/** Removes later links of the same address, and all links of other addresses if the used link has restored a former address. */
+/** Removes the links of the same address that undo this change or later ones, and those of other addresses if the used link has restored a former address. */
 const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

@@ -40,7 +40,7 @@ export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
     return enabled !== null;
   });
 
-/** Replaces the attributes of a user. Access tokens have them from the next log-in or refresh on. @returns whether they differ from the former ones. */
+/** Replaces the attributes of a user. Access tokens that are issued later have them. @returns whether they differ from the former ones. */
 export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -64,7 +64,7 @@ export const endSessionAsOperator =
     });
   };
 
-/** Removes an identity at a provider, even if it is the last way in: the operator can give the user another one by `makeResetLink`. */
+/** Removes an identity at a provider, even if it is the last way in: an operator can give the user another one by `mailResetLink` or `makeResetLink`. */
 export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -164,8 +164,8 @@ type AddressChange = Pick<NewAccount, 'isProven'> & {
 
 /**
  * Changes the address of an account, or marks the present one as proven. An address that may be mistyped has to be confirmed by its link, as at a change
- * by the user. A former address that was proven can take the account back for a week. A returned account loses what others have added, and its owner
- * gets a link that sets a password.
+ * by the user. Unless the account is returned, a proven address that is replaced may be reserved (`completeEmailChange`). A returned account loses all
+ * ways in, and its owner gets a link that sets a password.
  * @returns whether the account has changed already, before a confirmation.
  */
 export const setEmail =

@@ -87,9 +87,9 @@ export const deleteAccount =
     });
   };
 
-/** Removes a user with everything that is stored about them. @returns whether there was such a user: `true` for one of several concurrent callers. */
+/** Removes a user with all rows of the user (`ofUser`). @returns whether there was such a user: `true` for one of several concurrent callers. */
 export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
-  // The update serves to lock the user.
+  // This update only locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });

@@ -2,7 +2,7 @@ import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
-import { presentWays, removeUndos } from '../links.ts';
+import { removeUndos, wayIdsOf } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
@@ -22,7 +22,7 @@ type Registration = {
 
 /**
  * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account; its
- * owner gets a mail (ADR 0010). Whoever registers again with the username and the password of an unverified account corrects its address.
+ * owner gets a mail (ADR 0010). A second registration with the username and the password of an unverified account may correct its address.
  */
 export const registerUnverified =
   (deps: Service) =>
@@ -35,7 +35,7 @@ export const registerUnverified =
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, mistyped, origin }));
   };
 
-/** Finds the account whose address may be mistyped, if the password is right. Verified accounts take as long, and count the attempt as well. */
+/** Finds the account whose address may be mistyped, if the password is right. Other accounts with the username take as long, and count the attempt as well. */
 const mistypedAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
@@ -44,14 +44,14 @@ const mistypedAccount = async (deps: Service, { username, password, networks }: 
   return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
 };
 
-/** Whether the address is unproven, and the password is still the one of the registration: a later password may be somebody else's. */
+/** Whether the account is claimable, and the password is still the one of the registration: a later password may be somebody else's. */
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
-/** Whether the password is the only way into the account, in a transaction that has locked the user. */
-const hasOnlyPassword = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
+/** Whether an account is correctable, has no stored way in but the password, and no live session, in a transaction that has locked the user. */
+const isStillCorrectable = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
-  (await presentWays(stores, user.id, [])).length === 0 &&
+  (await wayIdsOf(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 const storeWithRetry = (deps: Service, registration: Registration): Promise<void> =>
@@ -67,7 +67,7 @@ const storeUnverified = (deps: Service, { user, mistyped, origin }: Registration
     const holder = await stores.users.findByUsername(user.username);
     const isMistyped = holder !== null && holder.id === mistyped?.id;
     const before = isMistyped ? await stores.users.lock(holder.id) : null;
-    if (holder !== null && !(await hasOnlyPassword(deps, stores, before))) throw duplicateUser('username');
+    if (holder !== null && !(await isStillCorrectable(deps, stores, before))) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
     if (owner === null) await storeOrCorrect(deps, stores, { user, mistyped: before, origin });
     else if (owner.id !== before?.id) await notifyOwner(deps, stores, owner, origin);
@@ -94,7 +94,7 @@ const storeOrCorrect = async (deps: Service, stores: Stores, { user, mistyped, o
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether the attributes come from a hook that was asked about the mistyped address. Attributes that an operator has set stay. */
+/** Whether the attributes come from the hook, which was asked about the mistyped address. Attributes that an operator has set stay. */
 const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
@@ -104,8 +104,8 @@ const forgetMistypedAddress = async (deps: Service, stores: Stores, before: User
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
 
-const MAILS_PER_PERIOD = 5;
-const REFUSAL_PERIOD = 86_400_000;
+const MAILS_PER_DAY = 5;
+const DAY = 86_400_000;
 
 /**
  * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so
@@ -116,8 +116,8 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isPasswordHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
-  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - REFUSAL_PERIOD);
-  if (earlier >= MAILS_PER_PERIOD) return;
+  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - DAY);
+  if (earlier >= MAILS_PER_DAY) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };

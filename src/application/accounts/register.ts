@@ -25,7 +25,7 @@ import { removeAccount } from './profile.ts';
 import { registerUnverified } from './register-unverified.ts';
 import { proveAddress } from './ways.ts';
 
-/** Registers a user and opens a session. After a failure the user is removed again, so that the client can repeat the request (ADR 0003). */
+/** Registers a user and opens a session. After a failure, a new user is removed again, so that the client can repeat the request (ADR 0003). */
 export const register =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
@@ -51,7 +51,7 @@ export const register =
 
 /**
  * Registers a user who has to add a second factor before the first log-in.
- * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user without a password, who has presented nothing.
+ * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user with neither a password nor an identity, who has presented nothing.
  */
 export const registerPending =
   (deps: Service) =>
@@ -72,7 +72,7 @@ export const registerPending =
 /** `null`: the user has to verify the address, or to log in without a password. `pendingLogin`: the user has to add a second factor. */
 export type RegistrationResult = OpenedSession | { readonly pendingLogin: string } | null;
 
-/** Registers a user by the policies. Invitations and identities need no verification of the address. */
+/** Registers a user by the policies. With an invitation or an identity, the first log-in need not wait for a verification of the address. */
 export const registerByPolicy =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<RegistrationResult> => {

@@ -19,21 +19,21 @@ import { removeRow } from '../storage/rows.ts';
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
 type EndWaysOptions = Omit<EndOptions, 'reason'> & {
-  /** Whether the acting user has presented the password. Default: they have not. */
+  /** As in `AddressProof`: whether the password stays where the table says `mine`. */
   readonly isPasswordShown?: boolean;
-  /** The hash of the new password. Default: the user gets no password. */
+  /** The hash of the new password, if the act ends the former one. Default: the user gets no password. */
   readonly passwordHash?: string;
   /** The id of the session of the request, which some acts keep. */
   readonly exceptId?: string;
-  /** Whether the act keeps a passkey, an app, a recovery code or an identity. Default: none. */
+  /** Whether a passkey, an app, a recovery code or an identity stays where the table says `since` or `block`. Default: none stays. */
   readonly keeps?: (way: StoredWay) => boolean;
 };
 
 type EndsWay = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
- * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Codes by mail, pending log-ins
- * and adoptions are not stored: they end with the password or the address for which they were made.
+ * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Ways that clients keep, such as
+ * log-in codes and pending log-ins, are refused when they are used: they fit only the state of the account for which they were made.
  */
 export const endWays = async (
   deps: Core,
@@ -69,7 +69,7 @@ export const endWays = async (
   return { sessions, ...factors, passkeys: passkeys.length };
 };
 
-/** Ends apps and recovery codes. Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
+/** Ends apps and recovery codes. If no app is left, all recovery codes end, and the user counts as one without a second factor. */
 const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: User, ends: EndsWay) => {
   const { id: userId, secondFactorAt } = user;
   const all = await factorsOf(records, userId);
@@ -88,14 +88,14 @@ type AddressProof = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether the person has presented the password, sets a new one, or has read in a mail whose account it is. Default: none of these. */
+  /** Whether the person has presented the password, sets a new one, or knows whose account it is, from a mail or as an operator. Default: none of these. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };
 
 /**
- * Marks the address of a user as proven, in a transaction that has locked the user. Anybody could register with it before, so what was added to the
- * account is removed, unless the proof comes from a session of the account: its user has both the account and the mailbox.
+ * Marks the address of a user as proven, in a transaction that has locked the user. Anybody could register with it before, so the first proof ends the
+ * ways in (`endUnproven`), unless it comes from a session of the account: its user has both the account and the mailbox.
  * @returns the user as stored now.
  */
 export const proveAddress = async (
@@ -117,7 +117,7 @@ export const proveAddress = async (
   return (await stores.users.lock(userId)) ?? proven;
 };
 
-/** Whether one of the tokens belongs to a live session of the user. It needs no proof of the device, since the request proves the mailbox. */
+/** Whether one of the tokens is of a live session of the user, and was not reused. No proof of the device is needed, since the request proves the mailbox. */
 const hasSession = async (deps: Service, { sessions }: Stores, userId: string, verified: readonly RefreshToken[]) => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);

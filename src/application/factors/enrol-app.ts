@@ -16,7 +16,7 @@ import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
 
-/** An authenticator app that waits for its first code. Its secret is shown only once. */
+/** An authenticator app that waits for its first code. Its secret is returned only here, and stored encrypted. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
 
 /** Adds an authenticator app, and removes one that was never confirmed, in a transaction that has locked the user. */
@@ -39,14 +39,14 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** The transaction has locked this user, and used up the first codes of the apps. */
+  /** The transaction has locked this user, and used up the first code of the app. */
   readonly user: User;
   readonly appIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;
 };
 
-/** Makes log-ins need a second factor. @returns recovery codes, if the user had none. */
+/** Makes log-ins need a second factor, and records the added apps. @returns recovery codes, if the user had none. */
 export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });

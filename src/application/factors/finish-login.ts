@@ -66,13 +66,13 @@ export const startPendingApp =
 type FinishLoginInput = ClientContext & {
   /** The texts of pending log-ins that the browser presents. */
   readonly pendingLogins: readonly string[];
-  /** A code of a mail finishes a log-in on a new device, which is then remembered. */
+  /** `mailCode` finishes a log-in that needs a code by mail, and the device is then remembered. */
   readonly factor: PresentedFactor | { readonly mailCode: string };
-  /** Whether the device needs no second factor from now on. It has no effect for a user who has only passkeys. */
+  /** Whether the device is remembered, and needs no second factor for a month at most. It has no effect for a user without an authenticator app. */
   readonly remember?: boolean | undefined;
 };
 
-/** Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. */
+/** Opens the session of a pending log-in for a user who presents the second factor or the code by mail, or adds the first factor. */
 export const finishLogin =
   (deps: Service) =>
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED) => {

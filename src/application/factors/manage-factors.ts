@@ -57,7 +57,7 @@ export const makeRecoveryCodes =
       return codes;
     });
 
-/** Removes an authenticator app. With the last app, it also removes the recovery codes, and log-ins need no second factor any more. */
+/** Removes an authenticator app. With the last app, also the recovery codes and the remembered devices go, and the user has no second factor any more. */
 export const removeApp =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
@@ -85,11 +85,11 @@ const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reaso
 type ReEncryptDeps = { readonly records: Records; readonly factorSecrets: FactorSecrets };
 
 /** How many secrets were encrypted anew, how many had the current key before, and how many cannot be decrypted. */
-type Counts = { changed: number; current: number; undecryptable: number };
+type SecretCounts = { changed: number; current: number; undecryptable: number };
 
 /** Encrypts the secrets of all factors with the current key. A secret that cannot be decrypted stays as it is. */
-export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<Counts>> => {
-  const counts: Counts = { changed: 0, current: 0, undecryptable: 0 };
+export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<SecretCounts>> => {
+  const counts: SecretCounts = { changed: 0, current: 0, undecryptable: 0 };
   for await (const factor of rowsOf(deps.records, 'factors')) {
     const outcome = await reEncrypt(deps, factor);
     if (outcome !== null) counts[outcome] += 1;

@@ -78,8 +78,8 @@ export const verifyPasskey = async (deps: Service, credential: UsedCredential): 
 const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Records the use of a passkey, in a transaction that has locked its user. If the counter went back, the user is notified, and the log-in goes on: the
- * service cannot know which of the two devices is the owner's (WebAuthn Level 3 §7.2).
+ * Records the use of a passkey, in a transaction that has locked its user. If its counter shows that there may be a copy, the user is notified, and the
+ * request goes on: the service cannot know which of the two devices is the owner's (WebAuthn Level 3 §7.2).
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
@@ -135,7 +135,7 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/** Stores a passkey whose registration the session of the request has begun. A user who has no other way in gets recovery codes. */
+/** Stores a passkey whose registration the session of the request has begun. A user who has no other way in and no recovery codes gets recovery codes. */
 export const addPasskey =
   (deps: Service) =>
   async (caller: Caller, { credential, name, mediation }: NewPasskey, origin: Origin = NO_ORIGIN) => {

@@ -20,8 +20,8 @@ export type PresentedFactor =
 type FactorContext = { readonly user: User; readonly attempts: readonly Attempt[]; readonly origin: Origin };
 
 /**
- * Verifies a factor of a user. `use` of the result uses the factor up, in a transaction that has locked the user. Only codes of apps can be guessed, so
- * only they are limited: a user who has to wait can still present another factor.
+ * Verifies a factor of a user. `use` of the result uses the factor up, in a transaction that has locked the user; it also refuses a recovery code that
+ * the user does not have. Only codes of apps can be guessed, so only they are limited: a user who has to wait can still present another factor.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
 export const verifyFactor = async (deps: Service, presented: PresentedFactor, context: FactorContext) => {

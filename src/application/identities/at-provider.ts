@@ -21,7 +21,7 @@ import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/cred
 import type { Stores } from '../storage/records.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 
-/** Milliseconds in which a user has to come back from the provider. */
+/** Milliseconds in which a user has to come back from the provider, and in which a later log-in links a kept identity. */
 export const START_LIFETIME = 10 * 60_000;
 
 /** The purpose of a sign-in. The browser keeps it encrypted, in no URL, while the user is at the provider. */
@@ -47,7 +47,7 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in. @param mustReauthenticate for a browser that was logged in before. @returns the provider's URL, and what the browser keeps meanwhile. */
+/** Begins a sign-in. @param mustReauthenticate as in `IdentityProvider`. @returns the provider's URL, and what the browser keeps meanwhile. */
 export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, mustReauthenticate: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
@@ -94,8 +94,8 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links the identities that a browser has kept to the account of its log-in, if the account still has the same address and password. An identity
- * that was removed since, or cannot be linked, is ignored.
+ * Links the identities that a browser has kept to the account of its log-in, if that is the account with their address, and it still has the same
+ * password. An identity that the user has removed since, or that is refused, is ignored.
  * @param texts as the browser presents them.
  */
 export const linkKeptIdentities = (deps: Service) => {
@@ -156,7 +156,7 @@ const linkedElsewhere = (): AppError =>
   identityConflict('linked to another user', 'You sign in to another account with it. Remove it there first.');
 
 /**
- * Removes an identity, unless it is the only way into the account. A password counts only if this session has presented it, since the user may not
+ * Removes an identity, unless it is the only way into the account. A password counts only if the user has presented it in this session: the user may not
  * know the stored one.
  */
 export const unlinkIdentity =

@@ -31,7 +31,8 @@ class StaleDecision extends Error {}
 
 /**
  * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
- * in, whatever its address. Otherwise, an address without an account is registered, and one with an account is linked if both sides have proven it.
+ * in, whatever its address. Otherwise, an address without an account is registered. To an account with the address, the identity is linked only if the
+ * provider has verified the address, and `assertMayBeLinked` allows it.
  */
 export const signIn = (deps: Service) => {
   const attempt = signInOnce(deps);
@@ -89,7 +90,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   const rememberedDeviceId = proves ? null : await findRememberedDevice(deps, user, rememberedDevices);
-  // A log-in at the provider that is older than `RECENT_AUTHENTICATION` counts as just that old, and so not as recent.
+  // A log-in at the provider that is older than `RECENT_AUTHENTICATION` counts as exactly that old, and so not as recent.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
   return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
@@ -104,7 +105,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
     const result = waits
       ? { pendingLogin: newPendingLogin(deps, current, 'identity') }
       : await store(current, { rememberedDeviceId });
-    // A first factor alone links no identity to a proven account with a second factor. The next sign-in finds the account by its address again.
+    // A first factor alone links no identity to a proven account that needs a second factor. The next sign-in finds the account by its address again.
     if (!isStillLinked && (proves || !waits)) {
       const { id } = await storeIdentity(deps, stores, identity, current, origin);
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });

@@ -18,7 +18,7 @@ const invalidAssertion = (reason: string): AppError => new AppError('AUTH_ASSERT
 /**
  * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. A user who needs a
  * second factor and has none is refused, since a thief of the former session could add the factor; and so is a user who has changed the password here,
- * maybe to shut out somebody who has a former session. No mail about a new device is sent, since all devices are new then.
+ * maybe to shut out somebody who has a former session. If the session opens at once, no mail reports a new device: all devices are new here.
  */
 export const adopt =
   (deps: AdoptDeps) =>
@@ -35,7 +35,7 @@ export const adopt =
       if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalidAssertion('it was used before');
       if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
-        return store(locked, { isOwnDevice: true, rememberedDeviceId });
+        return store(locked, { isKnownDevice: true, rememberedDeviceId });
       const hasFactor = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
       if (!hasFactor)
         throw invalidAssertion('the user has to add a second factor, and for that to present something here');

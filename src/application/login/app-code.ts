@@ -2,13 +2,13 @@ import { FACTOR_CHANGE, lacksSecondFactor, type MissingStepUp } from '../../doma
 import { AppError } from '../../domain/errors/app-error.ts';
 import { invalidCode } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { type Caller, type LiveSession, liveSession, missingIn } from '../sessions/current-user.ts';
+import { type Caller, type LiveSession, liveSession, missingStepUpIn } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type ClientContext, evidenceOf, type PresentedDevice } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
 
-/** Milliseconds in which an app has to use its code. */
+/** Milliseconds in which a code has to be used. */
 const APP_CODE_LIFETIME = 60_000;
 
 /** The back office accepts no code that was made for an app, since the app knows its verifier. */
@@ -18,21 +18,22 @@ export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, p
   user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
 
 /** What the user has to present before a code is made. The back office itself refuses an operator without any factor. */
-const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
-  if (purpose === 'office-code' && (await hasFactor(deps, found))) return missingIn(deps, FACTOR_CHANGE, found, true);
+const stepUpFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
+  if (purpose === 'office-code' && (await hasFactor(deps, found)))
+    return missingStepUpIn(deps, FACTOR_CHANGE, found, true);
   return lacksSecondFactor(deps, found.user, found.session) ? { acr: 'aal2' } : null;
 };
 
 /**
- * Makes a code by which an app gets a session of its own, as long as the session of the browser is live (ADR 0033).
+ * Makes a code by which an app gets a session of its own (ADR 0033), or an operator enters the back office (ADR 0031), while the browser's session is live.
  * @param challenge RFC 7636 §4.2, by the method S256.
- * @param presented a proof of the key of the browser's session, if a page has one: copied cookies are not enough.
+ * @param presented a proof, which is required if a page has the key of the browser's session: copied cookies are not enough.
  */
 export const makeAppCode =
   (deps: Service) => async (caller: Caller, challenge: string, presented: PresentedDevice, purpose: CodePurpose) => {
     const found = await liveSession(deps, caller);
     const { user, session } = found;
-    const missing = await missingFor(deps, found, purpose);
+    const missing = await stepUpFor(deps, found, purpose);
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
     if (deps.deviceBinding === 'enforce' && session.deviceKey !== null) {
       const { evidence, refusal } = await evidenceOf(deps, presented, []);
@@ -46,7 +47,6 @@ export const makeAppCode =
 /** A code and its verifier (RFC 7636), as a client presents them. */
 export type PresentedCode = { readonly code: string; readonly verifier: string };
 
-/** Verifies a code by its verifier. @throws AppError AUTH_CODE_INVALID */
 export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCode, purpose: CodePurpose) => {
   const code = secrets.unsign(presented.code, purpose, clock.now());
   const [id = '', challenge] = code?.value.split('.') ?? [];

@@ -13,14 +13,14 @@ import { reportRefusal } from './open-login.ts';
 export type BrowserCode = AskedCode & {
   /** The username or the email that was typed, in canonical form. */
   readonly account: string;
-  /** Only of a code after a password: a hash of the account if the password was right, or else a random text. */
+  /** Only of a code after a password: a hash of the account's state if the password was right, or else a random text. */
   readonly passwordShown?: string;
 };
 
-/** The codes that a browser has asked for, the latest first. An earlier one stays valid when the browser asks for another. */
+/** The codes that a browser has asked for, the latest first. When the browser asks for another one, the two latest stay valid. */
 export type AskedCodes = readonly [BrowserCode, ...BrowserCode[]];
 
-/** How many codes fit into a cookie. */
+/** How many codes the cookie of a browser keeps. */
 const MAX_BROWSER_CODES = 3;
 
 /** A code in place of a password, or after a password on a new device. */
@@ -30,7 +30,7 @@ type CodeKind = 'login-code' | 'new-device-code';
 export const sealCodes = ({ secrets }: Service, codes: AskedCodes, kind: CodeKind): string =>
   secrets.encrypt(JSON.stringify([`${kind}s`, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
-/** The latest live codes among the texts that a browser presents; `null` if there are none. */
+/** The live codes in the latest of the texts that a browser presents; `null` if there are none. */
 export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
   const [last] = unsealTexts<AskedCodes>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);

@@ -13,7 +13,7 @@ import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
  * former system was asked: if that is slow only for wrong passwords, its time-outs would be free guesses.
  * @param candidates the ways to count the attempt, the preferred one first. The first one that need not wait counts it.
  * @param hidesMatch whether a right password takes as long as a wrong one, and does not reset the count of failures.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE; and what `PasswordHasher` throws.
  */
 export const comparePassword = async (
   deps: Service,
@@ -24,9 +24,9 @@ export const comparePassword = async (
 ): Promise<boolean> => {
   const { attempts, verifyFormerPassword } = deps;
   const attempt = await beginAttempt(attempts, candidates);
-  const asksElsewhere = verifyFormerPassword !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
+  const asksFormerSystem = verifyFormerPassword !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
   const matches = await verifyPassword(deps, password, user, hidesMatch).catch(async (error: unknown) => {
-    if (!asksElsewhere) await attempts.withdraw(attempt);
+    if (!asksFormerSystem) await attempts.withdraw(attempt);
     throw error;
   });
   if (matches && !hidesMatch) await attempts.succeed(attempt);
@@ -37,9 +37,9 @@ const verifyPassword = async (deps: Service, password: string, user: User | null
   const { hasher, verifyFormerPassword } = deps;
   const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
-  // The comparison runs beside the question to the former system, so that this account takes at least as long as every other one.
-  const [isTheirs = false] = await Promise.all([verifyFormerPassword?.(user, password), hasher.verify(password, null)]);
-  return isTheirs;
+  // The comparison runs beside the question to the former system, so that this account takes at least as long as one that does not exist.
+  const [isRight = false] = await Promise.all([verifyFormerPassword?.(user, password), hasher.verify(password, null)]);
+  return isRight;
 };
 
 /** @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait. */
@@ -58,7 +58,7 @@ export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly
 
 type LoginSource = {
   readonly networks?: readonly string[] | undefined;
-  /** The verified refresh tokens of the request, which show a device that has logged in before. */
+  /** The verified refresh tokens of the request. One of the user shows a device that has logged in before. */
   readonly verified?: readonly RefreshToken[];
 };
 
@@ -109,7 +109,7 @@ export const loginAttempts = (
 export const tokenOfUser = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
   verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
-/** All keys by which the wrong passwords and codes of a user are counted. */
+/** The keys by which `LoginAttempts` counts the attempts on an account with its present password. */
 export const attemptKeys = (user: User): readonly string[] => [
   ...[user.username, user.email].map((account) => accountKey(account, user)),
   ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),

@@ -31,8 +31,8 @@ type LoginInput = ClientContext & {
 };
 
 /**
- * Opens a session for a user who knows the password, or a pending log-in if a second factor or a code by mail is missing. It replaces the sessions
- * whose tokens the request presents. An unknown account takes as long as a known one.
+ * Opens a session for a user who knows the password, or a pending log-in if a second factor or a code by mail is missing. It replaces the user's sessions
+ * whose tokens the request presents. An unknown account takes as long as a wrong password of an account with a hash of this service.
  */
 export const login = (deps: Service) => {
   const oneAtATime = keyedMutex();
@@ -60,7 +60,7 @@ export const login = (deps: Service) => {
       if (!tokenOfUser(verified, current)) await notifyOfMissingFactor(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
-    // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
+    // In this process, log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
     const inTurn = <Result>(work: () => Promise<Result>) =>
       oneAtATime(current.id, () => {
         cancellation.throwIfAborted();
@@ -76,8 +76,8 @@ export const login = (deps: Service) => {
 type CodePolicy = { readonly afterWrong: boolean; readonly afterRight: boolean };
 
 /**
- * Whether a password on a new device needs a code by mail. Somebody who guesses passwords gets the same answer to right and wrong ones, after as
- * many statements, even for an account that does not exist. If every user needs a second factor, no password needs a code.
+ * Whether a password on a new device needs a code by mail. Then right passwords, wrong ones and unknown accounts get the same answer, after as many
+ * statements. No code is needed for a user with a second factor or an unproven address. If every user needs a second factor, no password needs a code.
  */
 const codePolicyFor = async (
   deps: Service,
@@ -109,7 +109,7 @@ const isKnownDevice = async (
 /** Milliseconds after which a mail is late. */
 const LATE_AFTER = 5 * 60_000;
 
-/** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
+/** Whether a code for the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
 const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
   const latest = clock.now() - LATE_AFTER;
   const waiting = await messagesOf(records, user?.id ?? '');
@@ -162,7 +162,7 @@ const checkPassword = async (
   const candidates = loginAttempts(account, user, { networks, verified });
   const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  // If a code follows, a disabled account is refused after the code: a refusal here would show that the password was right.
+  // If a code follows, a disabled account is not refused here, since that would show that the password was right. It gets no code.
   if (!needsCode) assertMayLogIn(deps, user);
   return user;
 };
@@ -175,15 +175,15 @@ const hideWrongPassword =
     throw error;
   };
 
-/** Why a user should change the password, although it is right: it was imported and is too long, or it has leaked. */
+/** Why a user should change the password, although it is right: it is too long to be hashed anew, or it has leaked. `null`: neither. */
 const passwordFlaw = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
 };
 
 /**
- * Stores a new hash for a user whom the former system has verified, or whose hash was imported or made at a lower cost. Keeps the former hash if the
- * password was changed meanwhile, hashing fails, or a hash does not read the whole password. Never rejects.
+ * Stores a new hash for a user whom the former system has verified, or whose hash is outdated (`needsRehash`). Keeps the former hash if the password was
+ * changed meanwhile, hashing or storing fails, or a hash does not read the whole password. Never rejects.
  */
 const rehashIfNeeded = async (deps: Service, user: User, password: string): Promise<User> => {
   const { users, hasher, clock, report, passwordLimits } = deps;

@@ -23,7 +23,7 @@ type PasswordLogin = {
 };
 
 /**
- * Requests a code by mail after the password. After a wrong password, a request is stored as well, and its mail is never sent.
+ * Requests a code by mail after the password. After a wrong password, a request is stored as well, whose mail is never sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */
@@ -50,7 +50,7 @@ export const finishWithCode = async (
   const client = await loginClient(deps, input);
   const { origin } = client;
   if (asked === null) throw invalidSecondFactor('no log-in waits for a code, or it has expired');
-  const { code, owner: user } = await guessCode(deps, asked, mailCode, origin).catch(asSecondFactor);
+  const { code, owner: user } = await guessCode(deps, asked, mailCode, origin).catch(rethrowAsSecondFactor);
   const authentications = [
     { method: 'password', at: code.askedAt },
     { method: 'mail-code', at: deps.clock.now() },
@@ -59,7 +59,7 @@ export const finishWithCode = async (
     const locked = await stores.users.lock(user.id);
     if (locked === null || accountState(deps, locked) !== code.passwordShown)
       throw invalidSecondFactor('the password was wrong, or the account has changed since');
-    await useCodes(stores, asked, code).catch(asSecondFactor);
+    await useCodes(stores, asked, code).catch(rethrowAsSecondFactor);
     const opened = await store(locked);
     return { opened, rememberedDevice: await rememberDevice(deps, stores, { user: locked, texts, origin }) };
   });
@@ -67,7 +67,7 @@ export const finishWithCode = async (
   return finished;
 };
 
-const asSecondFactor = (error: unknown): never => {
+const rethrowAsSecondFactor = (error: unknown): never => {
   const isWrong = error instanceof AppError && error.code === 'AUTH_CODE_INVALID';
   throw isWrong ? invalidSecondFactor(error.reason ?? '') : error;
 };

@@ -16,7 +16,7 @@ const notOperator = (message: string): AppError =>
 /**
  * The user of a session as an operator (ADR 0031). Each request checks this again, so that access ends with the session, the attribute, or the factors.
  * The name contains the id, since usernames may change hands.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session has ended; SYS_HTTP_UNEXPECTED_ERROR with the status 403
+ * @throws what `liveSession` throws; AppError SYS_HTTP_UNEXPECTED_ERROR with the status 403 for a user who is no operator, or lacks factors
  */
 export const operatorIn = async (deps: Service, caller: Caller): Promise<Operator> => {
   const found = await liveSession(deps, caller);

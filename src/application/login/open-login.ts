@@ -62,15 +62,15 @@ type Login = {
 };
 
 type StoreOptions = {
-  /** Whether the device certainly is the user's. Default: whether it has a refresh token of the user. */
-  readonly isOwnDevice?: boolean;
+  /** Whether the log-in needs no notice of a new device. Default: whether the device has a refresh token of the user that is newer than the password. */
+  readonly isKnownDevice?: boolean;
   /** The remembered device that replaces the second factor. */
   readonly rememberedDeviceId?: string | null;
 };
 
 /**
  * Opens the session of a log-in. Its tokens are signed before the transaction.
- * @param work locks the user, uses up the code or the factor that was presented, and stores the session by `store`.
+ * @param work locks the user, uses up the code or the factor that was presented, and stores the session by `store`, unless a second factor is missing.
  */
 export const openLogin = async <Result>(
   deps: Service,
@@ -115,20 +115,20 @@ export const openPasswordLogin = async (
   });
 };
 
-/** Stores the session in place of the former sessions of the device, and a notice if the log-in is unusual. */
+/** Stores the session in place of those whose tokens the device presents, and a notice if the log-in needs one. */
 const storeLogin = async (
   deps: Service,
   stores: Stores,
   { verified, origin }: LoginClient,
   { session, opened }: PreparedSession,
   user: User,
-  { isOwnDevice = tokenOfUser(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
+  { isKnownDevice = tokenOfUser(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
 ): Promise<OpenedSession> => {
   // The account is checked again, since an operator who disables it ends only the sessions that were stored before.
   assertMayLogIn(deps, user);
   if (verified.length > 0)
     await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
-  const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+  const isUsual = isKnownDevice || (await isUsualLogin(deps, stores, user, origin));
   await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
   if (isUsual) await notifyOfFailures(deps, stores, { user, origin });
   else await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });

@@ -3,7 +3,6 @@ import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, tex
 import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, subjectAndBody } from './write-mail.ts';
 
-/** Checks an operator's files for mails. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
 export const mailProblems = (files: ReadonlyMap<string, string>, builtIn: ReadonlyMap<string, string>): string[] =>
   fileProblems(files, builtIn, {
     template: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
@@ -37,17 +36,17 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
 
 type MailRules = {
   readonly parts: MailTexts['parts'];
-  /** The parts that only the English mails have. */
+  /** The parts of the English mails that this language lacks. */
   readonly lacking: readonly string[];
 };
 
 const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: MailRules): string[] => {
   const { subject, body } = subjectAndBody(mail, parts);
   const allowed: readonly string[] = ['brand', ...variablesOf(name)];
-  const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
-  const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
+  const links = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
+  const texts = body.map((paragraph, at) => (links[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !allowed.includes(each));
-  const there = [...allowed, ...Object.keys(parts)].map(placeholder).join(', ');
+  const known = [...allowed, ...Object.keys(parts)].map(placeholder).join(', ');
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
@@ -55,12 +54,12 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
     ...unknown.map((each) =>
       lacking.includes(each)
         ? `${placeholder(each)} is not among the parts of this language`
-        : `${placeholder(each)} is unknown here; there are ${there}`,
+        : `${placeholder(each)} is unknown here; there are ${known}`,
     ),
     ...allowed
-      .filter((each) => isLinkVariable(each) && !lasts.includes(each))
+      .filter((each) => isLinkVariable(each) && !links.includes(each))
       .map((each) => `${placeholder(each)} is missing: the mail needs its link`),
-    ...placeholdersIn(beside.join('\n'))
+    ...placeholdersIn(texts.join('\n'))
       .filter(isLinkVariable)
       .map(
         (each) =>
@@ -76,10 +75,10 @@ const HIDDEN_PARTS = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|
 const layoutProblems = (layout: string): string[] => {
   const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
   const allowed: readonly string[] = LAYOUT_VARIABLES;
-  const there = allowed.map((each) => `{{${each}}}`).join(', ');
+  const known = allowed.map((each) => `{{${each}}}`).join(', ');
   const contents = layout.replaceAll(HIDDEN_PARTS, '').split('{{content}}').length - 1;
   return [
-    ...names.filter((each) => !allowed.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
+    ...names.filter((each) => !allowed.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${known}`),
     ...(/\{\{|\}\}/.test(layout.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable'] : []),
     ...(contents === 1 && names.filter((each) => each === 'content').length === 1
       ? []

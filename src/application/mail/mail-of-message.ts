@@ -33,7 +33,7 @@ type MailData = {
   readonly remaining: () => Promise<RemainingWays>;
   readonly newCode: () => { readonly code: string; readonly tokenHash: string };
   readonly deviceName: (userAgent: string) => string;
-  /** The code of a log-in; `null` if it has expired. */
+  /** The code of a log-in; `null` if it has expired, and for mails without such a code. */
   readonly code: string | null;
 };
 
@@ -69,7 +69,7 @@ const linkTo = (email: string, variable: LinkVariable, purpose: LinkPurpose, lif
   ...{ variable, purpose, email, lifetime },
 });
 
-/** A notice with a link that undoes the change. It has no link if links of earlier mails undo the change as well, or its link was used or withdrawn. */
+/** A notice with a link that undoes the change. It has no link if links of earlier mails undo the change as well, or its own link is gone. */
 const undoableNotice: Compose = (message, _user, data) => {
   const { to: email, createdAt } = message;
   const undo = data.links.find(
@@ -98,7 +98,7 @@ const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
     const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);
     return mail('password-reset', { validFor: { duration: RESET_LIFETIME } }, [link]);
   },
-  /** A disabled account gets no mail, since the second link deletes the account with all events. The mail to an imported account lacks that link. */
+  /** The mail to an imported account has no link `not-me`, which such an account refuses. */
   'email-verification': ({ to }, user) => {
     const { username, email, emailVerifiedAt, disabledAt } = user;
     if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;

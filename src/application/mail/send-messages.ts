@@ -28,7 +28,6 @@ import type { MailSettings, MailTemplates } from './write-mail.ts';
 type MailContext = MailSettings & {
   /** The URL of the pages, without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
-  /** The page at which users enter the code of a log-in. */
   readonly codePage: string;
   readonly templates: () => Promise<MailTemplates>;
   /** Called for each mail. @returns the function that names the device of a user agent, if it can. Default: mails show the user agent. */
@@ -57,7 +56,7 @@ type MailWriter = Awaited<ReturnType<typeof loadMailWriter>>;
 
 /**
  * Makes the mail of a message, and stores its links in place of those of earlier attempts, in a transaction.
- * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
+ * @returns `null` when there is nothing to send, for instance since the message is gone or out of date, or a limit is reached.
  */
 export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting: Message, writer: MailWriter) => {
   if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writer);
@@ -82,11 +81,11 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const mail = await mailOfMessage({ ...message, kind }, user, data);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
-  // A `password-reset` without a request comes from an operator, or from an undo, which has proven the address. Other mails are counted at their first
-  // attempt, and a request when its user is found, which may be later.
+  // A message of the kind `password-reset` comes from an operator, or from an undo, which has proven the address; or it was counted as a request. Other
+  // mails are counted at their first attempt, and a request when its user is found, which may be later.
   const isUnlimited = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isUnlimited && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
-  // The change locks the message. A password reset, which removes messages and links, waits for this lock, and then finds the links.
+  // The message is gone if a use case has withdrawn it, with its links, before this transaction locked the user.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTED_MAILS[message.kind].event }]);
@@ -98,7 +97,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
 
-/** @returns `null` if the invitation was used, revoked or replaced meanwhile. */
+/** @returns `null` if the invitation has expired, or was used, revoked or replaced meanwhile, or if a limit is reached. */
 const prepareInvitation = async (
   deps: PrepareMailDeps,
   stores: Stores,
@@ -131,13 +130,13 @@ const remainingWays = async ({ records }: Stores, { id }: User): Promise<Remaini
   ),
 });
 
-/** Locks the user of a message. The user is locked before the message, as in use cases that remove links. */
+/** Locks the user of a message. The user is locked before the message is changed, as in use cases that withdraw messages. */
 const lockedRecipient = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
   const id = userId ?? (await findByAccount({ users }, to))?.id;
   return id === undefined ? null : users.lock(id);
 };
 
-/** Whether the limits allow a mail to the address. An unverified address may be somebody else's, so the mails of all accounts to it are counted together. */
+/** Counts a mail in the limits of its address, up to the first one that is reached. @returns whether none is reached. */
 const mayBeMailed = async (
   deps: PrepareMailDeps,
   { records }: Stores,
@@ -154,7 +153,7 @@ const mayBeMailed = async (
   return true;
 };
 
-/** Whether a request gets a link: not while the link of an earlier request is on its way, or was sent within `LINK_SPACING`, since a new one replaces it. */
+/** Whether a request gets its mail: not if it would replace a link that is on its way, or that was requested within `LINK_SPACING`. */
 const isAdmitted = async (
   { clock }: Sources,
   { records }: Stores,
@@ -201,7 +200,7 @@ type SendMessagesDeps = PrepareMailDeps & {
 const LEASE = 5 * 60_000;
 
 /**
- * Begins to send the messages that are due, at most `limit`. Each is sent at least once: again if the process ends before the message is removed.
+ * Begins to send the messages that are due, at most `limit`. A message is sent again if the process ends before the message is removed.
  * @param lastPolledAt messages that wait for a poll (`waitsForPoll`) are sent only if they were due at this time. Default: now.
  * @returns a promise for each attempt, which never rejects
  */

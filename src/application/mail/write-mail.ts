@@ -3,7 +3,7 @@ import { BASE_LOCALE, fallbacksOf, withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 
-/** The variables that are URLs of pages. All except the last two contain a token, with which anybody can act. */
+/** The variables that are URLs of pages. All except the last two contain a token. */
 const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage', 'codePage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
@@ -53,8 +53,8 @@ export const writeMail = (
   { brand, defaultLocale }: MailSettings,
   { template, values, locale }: MailToWrite,
 ): MailText => {
-  const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
-  const readerLocale = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
+  const language = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
+  const readerLocale = `${locale}-`.startsWith(`${language}-`) ? (locale ?? language) : language;
   const { direction = '', footer = '', parts, mails } = textsIn(texts, readerLocale);
   const { subject, body } = subjectAndBody(mails?.[template] ?? [], parts);
   const allValues: Readonly<Record<string, MailValue>> = { ...values, brand };
@@ -63,7 +63,7 @@ export const writeMail = (
     return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
   };
   const layoutValues: Readonly<Record<string, string | Html>> = {
-    ...{ brand, direction, locale: found },
+    ...{ brand, direction, locale: language },
     subject: filledText(subject, textFor),
     footer: filledText(footer, textFor),
     content: new Html(markupOf(body, textFor)),
@@ -100,7 +100,7 @@ const plainText = (paragraph: string, textFor: (name: string) => string): string
     .map((line) => (linkOf(line) === null ? wrapText(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
-/** The HTML of paragraphs. The line before a link is its label. The first link becomes a button. */
+/** The HTML of paragraphs. The lines before a link are its label. The first link becomes a button. */
 const markupOf = (body: readonly string[], textFor: (name: string) => string): string => {
   const links = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const first = links.findIndex((link) => link !== null);

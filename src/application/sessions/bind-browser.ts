@@ -10,7 +10,7 @@ import { verifiedTokens } from './tokens.ts';
 const MINUTE = 60_000;
 /** Milliseconds in which a browser has to make a key. A key in hardware takes seconds. */
 const REGISTRATION_TIME = 5 * MINUTE;
-/** Milliseconds in which a challenge is valid: from a registration to the first renewal, and from one renewal to the next. */
+/** Milliseconds in which a challenge is valid, from one renewal to the next, and in which the first renewal has to follow a registration. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
 const sign = (
@@ -57,7 +57,7 @@ type RenewalInput = {
 
 /**
  * Renews the bound cookie of a browser. The first renewal gives the key to the session. A browser forgets its session for good when a renewal is
- * refused, so a renewal is refused only if none can succeed later.
+ * refused, so a renewal is refused only if no session of the request is live, or the browser does not prove the key of one.
  * @returns the next challenge, and the bound cookie if the browser has signed the last one
  */
 export const renewBrowser =

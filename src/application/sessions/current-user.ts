@@ -20,7 +20,7 @@ export type CallerWithToken = Caller & { readonly tokenIssuedAt: number };
 export type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession['session']> };
 
 /**
- * Reads a live session and its user. An access token may outlive its session, so every use case of a user's own account calls this (ADR 0004).
+ * Reads a live session and its user. An access token may outlive its session, so a use case cannot rely on the token alone (ADR 0004).
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveSession = async (
@@ -49,7 +49,7 @@ export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (cal
 export const liveUser = async (deps: Pick<Core, 'sessions' | 'clock'>, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 
-/** Locks and reads the user of a live session. The session cannot end, and the account cannot be disabled, before the transaction ends. */
+/** Locks and reads the user of a live session. Transactions that end the session (except `endEverySession`), or disable the account, wait for this one. */
 export const lockedLiveUser = async (
   { clock }: Pick<Core, 'clock'>,
   { users, sessions }: Pick<Stores, 'users' | 'sessions'>,
@@ -68,7 +68,7 @@ export const lockedFactorOwner = async (
   await users.lock(caller.userId);
   const found = await liveSession({ sessions, clock }, caller);
   const { user } = found;
-  // For operators, and with SECOND_FACTOR=required, a passkey counts as the second factor: else somebody who reads the mail could add one.
+  // For operators, and with SECOND_FACTOR=required, a passkey counts as the second factor: else somebody who reads the mail could add a factor.
   const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
@@ -77,7 +77,7 @@ export const lockedFactorOwner = async (
 };
 
 /** The step-up that a session lacks for a request. @param isEnrolled whether the user counts as one with a second factor. */
-export const missingIn = (
+export const missingStepUpIn = (
   { clock }: Pick<Core, 'clock'>,
   required: StepUp,
   { user, session }: LiveSession,
@@ -85,8 +85,8 @@ export const missingIn = (
 ) => missingStepUp(required, session, { isEnrolled, now: clock.now() });
 
 /** Refuses a session that lacks a step-up. @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
-export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void => {
-  const missing = missingIn(...parameters);
+export const requireStepUp = (...parameters: Parameters<typeof missingStepUpIn>): void => {
+  const missing = missingStepUpIn(...parameters);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
 };
 
@@ -112,10 +112,10 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** How many proofs a process remembers, in less than 20 MB. If more arrive within two minutes, it forgets the oldest. */
+/** How many proofs a process remembers at most, in less than 20 MB. If more than half as many arrive within two minutes, it forgets older ones. */
 const MAX_PROOFS = 100_000;
 
-/** Remembers the proofs that this process has seen, as long as their time is valid (RFC 9449 §11.1). It keeps two sets, and drops the older set as a whole. */
+/** Remembers the latest proofs that this process has seen (RFC 9449 §11.1). It keeps two sets, and drops the older set as a whole. */
 const rememberProofs = () => {
   let [current, former, startedAt] = [new Set<string>(), new Set<string>(), 0];
   return (proof: string, now: number): boolean => {
@@ -151,7 +151,8 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
 /** The user as stored now, who may differ from the claims of the access token. */
 export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
   const found = await liveSession(deps, caller);
-  return { ...(await currentUser(deps, found.user, found.passkeys)), missing: missingIn(deps, FACTOR_CHANGE, found) };
+  const missing = missingStepUpIn(deps, FACTOR_CHANGE, found);
+  return { ...(await currentUser(deps, found.user, found.passkeys)), missing };
 };
 /** `missing` is for the pages alone. */
 export type ShownUser = Awaited<ReturnType<ReturnType<typeof getCurrentUser>>>;

@@ -143,7 +143,7 @@ type PresentedTokens = {
 
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session, in a transaction that has locked the user. If a token was
- * reused, its session ends as `token-replayed`, and the user is notified: the browser will not present the token again.
+ * reused, its session ends by `endReplayed`: the browser will not present the token again.
  */
 export const endPresentedSessions = async (
   deps: Service,
@@ -155,12 +155,12 @@ export const endPresentedSessions = async (
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   await endReplayed(deps, stores, userId, reusedSessions(assessed), origin);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
-  // A log-in replaces the current tokens of its own browser, which nobody else has, so their sessions need no entry in the list of ended sessions.
+  // A log-in replaces sessions whose current tokens its browser has. Nobody has a newer token of them, so the list of ended sessions needs no entry.
   const isListed = (id: string) => reason !== 'replaced' || !current.has(id);
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
-/** Ends the sessions of reused tokens, and notifies their user, in a transaction that has locked the user. */
+/** Ends the sessions of reused tokens as `token-replayed`, and notifies their user (`notifyOfReplay`), in a transaction that has locked the user. */
 export const endReplayed = async (
   deps: Core,
   stores: Stores,

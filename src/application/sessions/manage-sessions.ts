@@ -60,7 +60,7 @@ type EndOtherSessionsInput = Caller & { readonly presented: readonly string[]; r
 
 /**
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also
- * know the access token. If the caller's session has a key, it stays, and the result is `null`: a thief with both tokens gets no session without a key.
+ * know the access token. If the caller's session needs a proof of its key, it stays, and the result is `null`: a thief with both tokens gets no session.
  */
 export const endOtherSessions =
   (deps: Service) =>
@@ -71,6 +71,7 @@ export const endOtherSessions =
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
     const hookClaims = await hookClaimsFor(deps, key);
+    cancellation.throwIfAborted();
     return runReplacing(deps, userId, cancellation, async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });

@@ -38,10 +38,10 @@ export const prepareSession = (
   { authentications, ...input }: NewSession & { readonly authentications: Authentications | Authenticated },
 ): Promise<PreparedSession> => {
   const authenticated = 'amr' in authentications ? authentications : authenticatedBy(authentications);
-  return prepareWith(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
+  return prepareWithHook(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
 };
 
-const prepareWith = async (
+const prepareWithHook = async (
   deps: Service,
   { user, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
@@ -67,7 +67,7 @@ const prepareWith = async (
 
 type OpeningEvent = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
-  /** The user as stored in this transaction. Its lock keeps other requests from adding a second factor meanwhile. */
+  /** The user as stored in this transaction. The lock on the user keeps other requests from adding a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
@@ -102,7 +102,7 @@ export const storeSession = async (
 export const storeAtOnce = async (
   deps: Service,
   session: Session,
-  { user, origin }: Pick<OpeningEvent, 'user' | 'origin'>,
+  { user, origin }: Pick<NewSession, 'user' | 'origin'>,
 ): Promise<boolean> => {
   const { sessions, clock, ids, tell } = deps;
   if (sessions.addLogin === undefined || lacksSecondFactor(deps, user, session)) return false;
@@ -125,8 +125,8 @@ type SessionReplacement = {
 };
 
 /**
- * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its tokens become useless. The new session has
- * the keys and the authentication of the former one.
+ * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its refresh tokens become useless. The new session
+ * has the keys and the authentication of the former one, and the `authentications` of the request.
  * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
@@ -143,7 +143,7 @@ export const replaceSession = async (
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
-  const { session, opened } = await prepareWith(deps, { user, origin, keys }, authenticated, () => hookClaims);
+  const { session, opened } = await prepareWithHook(deps, { user, origin, keys }, authenticated, () => hookClaims);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return opened;
 };

@@ -28,7 +28,7 @@ const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: P
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const deviceUnproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
-/** The error for a proof by the right key: the client can sign another one. */
+/** The error for a proof that comes at a wrong time, or a second time: the client can sign another one. */
 const proofExpired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
 const UNTIMELY_REASON = 'the time of the proof is more than a minute off';
 
@@ -70,7 +70,7 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
   return outcome.reason === 'untimely' ? outcome.key : null;
 };
 
-/** The key in a live bound cookie of the user. The cookie may be of a former session, since a session that replaces another one keeps its key. */
+/** The key in a live bound cookie of the user. The cookie may be of a former session, since `replaceSession` keeps the keys of a session. */
 const browserKeyOf = (
   { secrets, clock }: Service,
   { boundCookies = [] }: PresentedDevice,
@@ -90,7 +90,7 @@ export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey
     ...{ value: '', expiresAt: clock.now() + BINDING_CODE_LIFETIME },
   });
 
-/** Binds the session of the code to the key that the request proves, unless the session has a key. */
+/** Binds the session of the code to the key that the request proves, if the request has a refresh token of the session, and the session has no key yet. */
 export const bindByCode = async (
   { secrets, clock, sessions }: Service,
   code: string,

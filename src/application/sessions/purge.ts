@@ -12,7 +12,7 @@ import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /**
- * Ends all sessions of all users, and forgets the remembered devices, after an incident. The stores no longer find them; `removeEnded` removes them later.
+ * Ends all sessions of all users, and forgets the remembered devices, after an incident. Stores no longer find them; `removeMassEnded` removes them later.
  * @param note the reason, for the users
  */
 export const endEverySession = (deps: Core) => async (origin: Origin, note: string | null) => {
@@ -38,8 +38,8 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
     return locked === null ? undefined : withoutVersion<MassEnding>(locked);
   });
 
-/** Removes some of the sessions of a mass ending, with an event for their users. @returns how many; `null` when nothing is left. */
-export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
+/** Removes some of the sessions of a mass ending, with an event for each. @returns how many; `null` when no mass ending is left. */
+export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
   deps.transactions.run(async (stores) => {
     const ending = await nextEnding(stores.records);
     if (ending === null) return null;
@@ -69,19 +69,19 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     return events.length;
   });
 
-/** The tasks of every minute: purges, and `mass-endings` (`removeEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
+/** The tasks of every minute: purges, and `mass-endings` (`removeMassEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
 export const TASKS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
   ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),
 ] as const;
 export type Task = (typeof TASKS)[number];
 
-/** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
+/** Deletes due rows, at most `limit` of a table. @returns how many it has deleted. If that is `limit` or more, the next batch follows at once. */
 export type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage & Sources & { readonly eventsRetention: number; readonly jwtAccessExpiresIn: number };
 
-/** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
+/** Milliseconds in which used values and entries of ended sessions are kept after their expiry, since the clock of another instance may be behind. */
 const PURGE_DELAY = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {

@@ -56,7 +56,7 @@ export class LostRace extends AppError {
 
 /**
  * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If the new tokens cannot be issued, the
- * caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
+ * caller has timed out, or (without a replay window) the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
  * @param refreshTokens of the request: a browser may send several.
  */
 export const refresh =
@@ -86,7 +86,7 @@ export const refresh =
 
 /**
  * Renews a session whose user has authenticated again, so that copies of its current token become worthless.
- * @returns `null` if nothing was rotated: the session has a key, or another tab was first.
+ * @returns `null` if nothing was rotated: the request has no current token of the session, or the session needs a proof of its key.
  */
 export const renewAfterStepUp = async (
   deps: Service,
@@ -228,7 +228,7 @@ const issueAgain = async (deps: Service, session: Session, origin: Origin): Prom
 /** Refuses a refresh without a proof. The session lives on, so that its device can refresh it. */
 const refuseUnproven = async (deps: Service, session: Session, request: RefreshRequest): Promise<never> => {
   const refusal = request.refusal(session);
-  // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.
+  // AUTH_PROOF_EXPIRED is not recorded: an honest device may cause it, by a wrong clock or by a request that it sends again.
   if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
   throw refusal;
 };
@@ -260,7 +260,7 @@ export const endReused = async (deps: Service, assessed: readonly AssessedToken[
   return reused.map(({ id }) => id);
 };
 
-/** Refuses the user, and ends the session, which was opened while the account was being disabled. */
+/** Refuses a user who was deleted or disabled, and ends the session, which may have been opened while the account was being disabled. */
 const endAndRefuse = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.transactions.run(async (stores) => {
     await stores.users.lock(key.userId);

@@ -34,7 +34,7 @@ export const continueNavigation = (deps: Service) => {
     // Otherwise the refresh below would record an attempt without a proof, or renew another session whose token the browser sends.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
-    // If the request has several tokens, one may be a reused token of another session, which only a refresh ends.
+    // If the request has several tokens, one may be a reused token of another session, which the refresh below ends.
     const fresh = refreshTokens.length > 1 ? null : best && (await accessTokenIfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
@@ -59,7 +59,7 @@ const assessPresented = async (
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
 
-/** An access token for a refresh token that another navigation has just got by rotation; `null` if the refresh token has to be rotated or refused. */
+/** An access token for a refresh token that another request has just got by rotation; `null` if the refresh token has to be rotated or refused. */
 const accessTokenIfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.jwtRefreshRaceWindow, now))

@@ -38,12 +38,12 @@ export const assessTokens = (
     }),
   );
 
-const STRENGTHS: Readonly<Record<AssessedToken['matchedBy'], number>> = { signature: 0, bound: 1, token: 2 };
+const MATCH_RANKS: Readonly<Record<AssessedToken['matchedBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
-/** The token that decides the response: a token of the session whose key the request proves (ADR 0006), or else the token with the best status (ADR 0002). */
+/** The token that decides the response: one of the session whose key the request shows (`strongestMatch`), or else the one with the best status (ADR 0002). */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
-    (a, b) => STRENGTHS[a.matchedBy] - STRENGTHS[b.matchedBy] || byFavor(a.status, b.status),
+    (a, b) => MATCH_RANKS[a.matchedBy] - MATCH_RANKS[b.matchedBy] || byFavor(a.status, b.status),
   );
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;
@@ -71,7 +71,7 @@ export const verifiedTokens = async ({ tokens, clock }: Service, refreshTokens: 
 /** The answer of the hook `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
 export type HookClaims = Attributes | null | undefined;
 
-/** Asks the hook for the claims of a session's next token, before a transaction, which would wait for it. @param change what the transaction will change. */
+/** Asks the hook for the claims of a session's next token, outside of a transaction, which would wait for it. @param change what a transaction will change. */
 export const hookClaimsFor = async (
   { claims, sessions }: Service,
   { id, userId }: SessionKey,
@@ -112,7 +112,7 @@ export const issueTokenPair = async (
   return { ...access, refreshToken };
 };
 
-/** Signs an access token for the client that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token. With `jwtBinding`, it is bound to the device key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccess = async (
   deps: Service,
   user: UserInTokens | null,
@@ -126,7 +126,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/** The token expires with its session at the latest. @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token, which expires with its session at the latest. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, jwtAccessExpiresIn, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: UserInTokens | null,

@@ -5,11 +5,11 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** How many requests to one webhook run at the same time. Each webhook has this limit of its own, so that a slow one does not slow down the others. */
+/** How many requests of this process to one webhook run at the same time. The limit is per webhook, so that a slow one does not slow down the others. */
 export const REQUESTS_AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
-/** Milliseconds between two checks for too many deliveries. A webhook that has too many, and accepts none in between, is disabled. */
+/** Milliseconds between two checks for too many deliveries. A webhook that has `MAX_DELIVERIES`, and accepts none in between, is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'records'> & {
@@ -21,13 +21,13 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 };
 
 /**
- * Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to other instances.
+ * Sends deliveries, in order for each user; a delivery may be sent more than once. Webhooks for which this instance has no key are left to other instances.
  * @returns a function that begins to send the deliveries that are due. It returns a promise for each attempt, which never rejects.
  */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
-  let checkAt = 0;
+  let nextCheckAt = 0;
   /** The webhooks that had too many deliveries at the last check, and have accepted none since. */
   let stuck = new Set<string>();
   const disableFull = async (enabled: readonly Webhook[], senders: ReadonlyMap<string, SendWebhook>): Promise<void> => {
@@ -56,8 +56,8 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       if (send !== null) senders.set(webhook.id, send);
     }
     const now = clock.now();
-    if (now >= checkAt) {
-      checkAt = now + CHECK_INTERVAL;
+    if (now >= nextCheckAt) {
+      nextCheckAt = now + CHECK_INTERVAL;
       await disableFull(enabled, senders);
     }
     const begun: Promise<void>[] = [];
@@ -76,11 +76,11 @@ const disable = async (deps: DeliverDeps, webhook: Pick<Delivery, 'webhookId'>, 
   deps.report?.('webhook', 'disabled', webhook, status);
 };
 
-type Answer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
+type ReceiverAnswer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
 
 /** @returns whether the receiver has accepted the delivery. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
-  const answer: Answer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
+  const answer: ReceiverAnswer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
   const { status } = answer;
   try {
     if (status !== undefined && status >= 200 && status < 300) {
@@ -104,7 +104,7 @@ const finish = async (
   report?.('webhook', outcome, delivery);
 };
 
-const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Answer) => {
+const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: ReceiverAnswer) => {
   const { records, clock, random, report } = deps;
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });

@@ -1,7 +1,7 @@
 // Proves flood-8
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { endEverySession, purges, removeEnded } from '../../../src/application/sessions/purge.ts';
+import { endEverySession, purges, removeMassEnded } from '../../../src/application/sessions/purge.ts';
 import { useOnce } from '../../../src/application/storage/credentials.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/records.ts';
@@ -23,7 +23,7 @@ const setUp = async () => {
       'rememberedDevices',
       aRememberedDevice({ userId, createdAt: now, expiresAt: now + 30 * 86_400_000 }),
     );
-  return { ...ada, bob, step: (limit: number) => removeEnded(app)(limit) };
+  return { ...ada, bob, step: (limit: number) => removeMassEnded(app)(limit) };
 };
 
 describe('the end of all sessions', () => {
@@ -82,7 +82,7 @@ describe('the end of all sessions', () => {
     });
     const run: Transactions['run'] = (work) =>
       app.transactions.run((stores) => work({ ...stores, sessions: replacing(stores.sessions) }));
-    await removeEnded({ ...app, transactions: { run } })(9);
+    await removeMassEnded({ ...app, transactions: { run } })(9);
     expect(await stored()).toEqual([]);
   });
 

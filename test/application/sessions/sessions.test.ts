@@ -118,6 +118,13 @@ describe('endOtherSessions', () => {
     await app.endOtherSessions({ ...key, presented: [laptop.refreshToken, refreshToken] });
     expect(await listed()).toHaveLength(1);
   });
+
+  it('has no effect once it is cancelled', async () => {
+    const { app, user, laptop, listed } = await setUp();
+    const ending = { userId: user.id, sessionId: laptop.sessionId, presented: [laptop.refreshToken] };
+    await expect(endOtherSessions(app)(ending, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+    expect(await listed()).toHaveLength(2);
+  });
 });
 
 it('a session that ends all others is not ended by another that does so at the same time, which is refused', async () => {

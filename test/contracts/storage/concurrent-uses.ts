@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/purge.ts';
+import { removeMassEnded } from '../../../src/application/sessions/purge.ts';
 import {
   devicesOf,
   putInvitation,
@@ -169,7 +169,7 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
   }) => {
     const endings = Array.from({ length: 6 }, () => ({ id: anId(), at: NOW, note: null, actor: null, cursor: null }));
     for (const each of endings) await records.insert('massEndings', each);
-    const step = () => removeEnded({ ...deps, transactions })(10);
+    const step = () => removeMassEnded({ ...deps, transactions })(10);
     expect(await Promise.all(endings.map(step))).toEqual(endings.map(() => 0));
     expect([await step(), await records.list('massEndings', { order: ['id'] })]).toEqual([null, []]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/purge.ts';
+import { removeMassEnded } from '../../../src/application/sessions/purge.ts';
 import { linksOf } from '../../../src/application/storage/credentials.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
@@ -162,7 +162,7 @@ describe('a program of an operator', () => {
       for (const path of ['/users/me', '/auth/gateway', '/auth/sessions'])
         await service.http.get(path).set('Authorization', `Bearer ${accessToken}`).expect(401);
     }
-    while ((await removeEnded(service.ports)(100)) !== null);
+    while ((await removeMassEnded(service.ports)(100)) !== null);
     for (const { person, user } of people) {
       const ended = (await eventsOf(service, user.id)).find(({ kind }) => kind === 'session-ended');
       expect(ended).toMatchObject({ reason: 'operator', note: 'An incident.', actor: SUPPORT.name });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/purge.ts';
+import { removeMassEnded } from '../../../src/application/sessions/purge.ts';
 import { listInvitations } from '../../../src/application/storage/credentials.ts';
 import { aDelivery, aUser, aWebhook } from '../../support/builders.ts';
 import { eventsOf, linkIdentity, serviceStarter } from '../../support/http/account.ts';
@@ -154,7 +154,7 @@ describe('the pages of the back office', () => {
     expect(refused).toMatch(/role="alert".*value="An incident\."/s);
     await said('/office/users/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
     await refreshWith(service, cookie).expect(401);
-    while ((await removeEnded(service.ports)(100)) !== null);
+    while ((await removeMassEnded(service.ports)(100)) !== null);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { logOperatorEvents } from '../../../src/application/accounts/operate-accounts.ts';
-import { purges, removeEnded } from '../../../src/application/sessions/purge.ts';
+import { purges, removeMassEnded } from '../../../src/application/sessions/purge.ts';
 import type { Storage } from '../../../src/application/storage/records.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
@@ -324,9 +324,9 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
     prepare: office('delete', '/sessions', { reason: 'an incident' }),
     between: ['endedSessions +1,massEndings +1'],
   },
-  removeEnded: async (world) => {
+  removeMassEnded: async (world) => {
     await world.office('delete', '/sessions', { reason: 'an incident' });
-    return () => removeEnded(world.service.deps)(100);
+    return () => removeMassEnded(world.service.deps)(100);
   },
   logOperatorEvents: async (world) => {
     await world.office('post', `/users/${world.account.id}/disable`);

@@ -1,4 +1,4 @@
-import type { overview, Range } from '../../../../application/overview.ts';
+import type { OverviewRange, overview } from '../../../../application/overview.ts';
 import { type Html, html, NO_HTML } from '../../../../application/templates.ts';
 import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
 import type { SessionEnding } from '../../../../domain/event.ts';
@@ -21,12 +21,12 @@ const ENDING_GROUPS: readonly (readonly [name: string, reasons: readonly Session
   ['Operator, or probably stolen', ['operator', 'token-replayed']],
 ];
 
-const RANGE_NAMES: Readonly<Record<Range, string>> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
+const RANGE_NAMES: Readonly<Record<OverviewRange, string>> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
 
 export const overviewPage = (
   view: PageView,
   data: Overview,
-  { range = '24h' }: { readonly range?: Range | undefined },
+  { range = '24h' }: { readonly range?: OverviewRange | undefined },
 ): string => {
   const { steps } = data;
   const labels = steps.map(({ at }) => new Date(at).toISOString().slice(...(range === '24h' ? [11, 16] : [5, 10])));

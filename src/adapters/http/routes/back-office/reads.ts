@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import * as accounts from '../../../../application/accounts/account-data.ts';
 import { listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
-import { overview, RANGES, type Range } from '../../../../application/overview.ts';
+import { OVERVIEW_RANGES, type OverviewRange, overview } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
 import { listActors } from '../../../../application/storage/events.ts';
@@ -66,7 +66,7 @@ export const READS = {
     summary: 'Return how much happened in each hour or day, and what waits',
     description:
       'Of events by their kinds, with the method of log-ins and the reason of ended sessions as `detail`; `users` and `sessions` are how many there were. Hours that are over are summed within minutes.',
-    query: v.strictObject({ range: v.optional(v.picklist(Object.keys(RANGES) as Range[])) }),
+    query: v.strictObject({ range: v.optional(v.picklist(Object.keys(OVERVIEW_RANGES) as OverviewRange[])) }),
     data: OverviewJson,
     execute: (deps, { query: { range = '24h' } }) => overview(deps)(range),
     page: { path: '/office', name: 'Overview', render: overviewPage },

@@ -10,7 +10,7 @@ export const PasskeyJson = v.pipe(
   v.title('Passkey'),
 );
 
-/** The passkey comes with recovery codes if it is the user's first second factor. */
+/** The passkey comes with recovery codes if the user has none, and no other way in than passkeys. */
 export const AddedPasskeyJson = v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) });
 
 export const FactorsJson = v.object({

@@ -84,7 +84,7 @@ export const newPassword = (limits: PasswordLimits) => {
   );
 };
 
-/** Any length, since the password may have been set under other limits than today's. */
+/** Without the limits of a new password, since the password may have been set under other limits than today's. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 export const Extra = v.pipe(
@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that the log-in page adds to the URL to which it sends the browser back. */
+/** The code that a log-in at the pages of the service adds to the URL to which it sends the browser back (ADR 0006). */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(
@@ -136,7 +136,7 @@ export const numberUpTo = (maximum: number, described: { readonly default?: numb
 export const DEFAULT_LIMIT = 50;
 export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
-/** Characters: more than a recovery code has when it is typed with a blank or a hyphen between all of its characters. */
+/** Characters. A recovery code has 24, and five hyphens. Blanks may be typed as well. */
 export const TYPED_CODE_MAX = 40;
 
 const codeSchema = (form: RegExp, message: string, example: string, description: string) =>

@@ -12,7 +12,7 @@ type SmtpOptions = {
   readonly from: string;
   /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If the server offers it, TLS is used in any case. */
   readonly requireTls: boolean;
-  /** Gets access tokens, which replace the password in the URL. */
+  /** Access tokens of this server replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
@@ -133,7 +133,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
-const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
+const TokenAnswer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
 /** The message quotes no part of the server's answer, which may contain secrets. */
 const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
@@ -141,10 +141,10 @@ const noTokenError = (): Error => Object.assign(new Error('no access token'), { 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
  * @returns the token, and the time until which it is used, in epoch milliseconds
- * @throws Error with the code EOAUTH2 if there is no connection or no token
+ * @throws Error with the code EOAUTH2 if it gets no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {
-  const response = await tracedFetch(url, {
+  const answer = await tracedFetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
     body: new URLSearchParams({
@@ -157,11 +157,12 @@ export const mailToken = async ({ url, clientId, clientSecret, scope, refreshTok
     }).toString(),
     redirect: 'manual',
     signal: AbortSignal.timeout(timeout),
-  }).catch(() => {
-    throw noTokenError();
-  });
-  const text = await boundedText(response, MAX_ANSWER_BYTES);
-  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Answer), text);
-  if (!response.ok || !success) throw noTokenError();
+  })
+    .then(async (response) => ({ ok: response.ok, text: await boundedText(response, MAX_ANSWER_BYTES) }))
+    .catch(() => {
+      throw noTokenError();
+    });
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), TokenAnswer), answer.text);
+  if (!answer.ok || !success) throw noTokenError();
   return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - EXPIRY_MARGIN };
 };

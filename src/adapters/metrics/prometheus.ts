@@ -8,7 +8,7 @@ import { DATABASE_FAILURES } from '../records/storage.ts';
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
-  /** `null` for SQLite, which has no pool. */
+  /** `null` if the service has no pool of connections, as with SQLite. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
@@ -27,7 +27,7 @@ export type Readings = {
 /** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Backlog = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: Redis is unavailable, or evicts counts. */
+/** Where requests are counted: in this process, or for all instances (`shared`), as in Redis. `degraded`: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 

@@ -50,7 +50,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
   };
   return {
     configuration: async () => configuration,
-    onFailedSignIn: () => undefined,
+    onSignInEnd: () => undefined,
     hasIdToken: false,
     clientMethod: () => 'client_secret_post',
     identityOf: async (_configuration, { access_token: accessToken }) => {

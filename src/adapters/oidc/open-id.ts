@@ -39,7 +39,7 @@ const DISCOVERY_LIFETIME = 86_400_000;
 const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */
-const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
+const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onSignInEnd'> => {
   const { issuer, clientId, clientSecret } = settings;
   // Issuers with `http:` are on this machine: `src/infrastructure/config` refuses others.
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
@@ -65,7 +65,7 @@ const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' |
       last = { at: monotonicTime(), configuration };
       return configuration;
     },
-    onFailedSignIn: (error) => {
+    onSignInEnd: (error) => {
       const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
       if (isUnproven && isOlderThan(DISCOVERY_LIFETIME_AFTER_FAILURE)) last = undefined;
     },

@@ -15,7 +15,7 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
 /** @param baseUrl the URL of the service, without a trailing slash */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
-  const { configuration, hasIdToken, clientMethod, onFailedSignIn, identityOf } = PROTOCOLS[protocol](settings);
+  const { configuration, hasIdToken, clientMethod, onSignInEnd, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
   const ask = limitedRequests();
   return {
@@ -47,7 +47,7 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
         });
         return { provider: name, ...(await identityOf(config, tokens)) };
       });
-      identity.then(({ addressError }) => onFailedSignIn(addressError), onFailedSignIn);
+      identity.then(({ addressError }) => onSignInEnd(addressError), onSignInEnd);
       return identity;
     },
   };

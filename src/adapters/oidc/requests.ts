@@ -47,7 +47,7 @@ const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, 
 /** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since attackers can write the query of a callback. */
 const CODE = /^[a-z_]{1,40}$/;
 
-/** The error for a failed request to a provider. Of what the provider has sent, it quotes only OAuth's error code. */
+/** The error for a failed request to a provider. Of what the provider has sent, it quotes only the status, and OAuth's error code. */
 const asAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const causes = causesOf(error);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** Log lines with the same values are of one kind. A client cannot choose these values, so there are few kinds. `of`: the message of the lines. */
+/** Log lines with the same values are of one kind. The values are from fixed sets, so there are few kinds. `of`: the message of the lines. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -20,9 +20,9 @@ type Sample = {
 };
 
 export type LogSampling = {
-  /** Whether to write a line. Lines that are not written are counted. */
+  /** Whether to write a line. The lines that a limit suppresses are counted. */
   admits(kind: LineKind, sample?: Sample): boolean;
-  /** Logs how many lines of the current window were suppressed, and stops the timer. */
+  /** Logs how many lines of the current window were suppressed. */
   close(): void;
 };
 

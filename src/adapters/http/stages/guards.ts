@@ -31,8 +31,8 @@ const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as con
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 /**
- * Stage 7. SPEC "Route guard". It verifies the token. Whether the token's session is live is checked here only for a step-up, else by the use case
- * (ADR 0004). In the back office, it admits programs by assertions, and people to the pages (ADR 0031).
+ * Stage 7. SPEC "Route guard". It verifies the token. It asks whether the session is live only for a step-up, and for visitors of pages: otherwise
+ * that is left to the handler (ADR 0004). In the back office, it admits programs by assertions, and people to the pages (ADR 0031).
  */
 export const authenticationGuard = (
   { auth, stepUp, visitor, response: { identifies } }: Route,
@@ -106,7 +106,7 @@ export const recognisePageServer = (pageServers: readonly PageServer[]): Middlew
 
 const USER_WINDOW = 60_000;
 
-/** The middlewares that limit the requests to a route. Each route has its own counts. A middleware throws 429 with `Retry-After`. */
+/** The middlewares that limit the requests to a route, and throw 429 with `Retry-After`. The counts belong to the name of the route. */
 export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLimits' | 'counts'>) => {
   const redis = redisFacade(counts);
   const limiter = (limit: RateLimit, namespace: string, id: (ctx: Context) => string): Middleware[] =>
@@ -125,9 +125,9 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
           }),
         ];
   return ({ name, throttle, requestsPerUser }: Route) => ({
-    /** Stage 6: counts requests of a client, by its address (SPEC "Rate limiting"). */
+    /** Stage 6: counts requests of a client, by `clientKey` (SPEC "Rate limiting"). */
     perClient: limiter(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
-    /** Counts requests of a user or a program. It runs after the guard. */
+    /** Counts requests of a user or an operator. It runs after the guard. */
     perUser:
       requestsPerUser === undefined
         ? []
@@ -135,7 +135,7 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
   });
 };
 
-/** `unknown` cannot happen: only routes that require a token or an assertion have a limit for each user. */
+/** `unknown` cannot happen: only routes with `auth: 'required'` or a scope have `requestsPerUser`. */
 const userKey = ({ request, state }: Context): string => request.jwtClaim?.sub ?? state.operator?.name ?? 'unknown';
 
 /** The only command of Redis that koa-ratelimit calls. @returns `left`: requests that remain, including this one; `end`: of the window, in epoch seconds */
@@ -143,7 +143,7 @@ type RateLimiterCommand = {
   ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
 };
 
-/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: one whose clock is ahead would remove the counts of the others. */
+/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: an instance whose clock is ahead would remove others' counts. */
 const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
   const facade: RateLimiterCommand = {
     async ratelimiter(key, _now, window, max) {

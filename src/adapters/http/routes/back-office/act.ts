@@ -14,7 +14,7 @@ import type { ActForm, PageView } from '../../pages/office/view.ts';
 import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
 export type ActDeps = Core & {
-  /** The counts of wrong passwords; `null`: each instance counts by itself, so that a command cannot reach the counts. */
+  /** The counts of wrong passwords; `null`: they are in the memory of the service, which a command cannot reach. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
   /** The URL of the pages for links in mails, without the purpose of a link. */
   readonly accountPagesUrl: string;
@@ -36,14 +36,14 @@ type Declaration<
   Params extends Schema,
   Query extends QuerySchema | undefined,
 > = Omit<RouteHead, 'name'> & {
-  /** Default: the id of the user, if the path has one. */
+  /** Default: the id of a user or a webhook, if the path has one. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What the act needs. Without mail, there is no route and no form for it. The command of an act fails if it lacks either. */
+  /** What the act needs. Without mail, the act has no route and no form. Its command fails without what it needs. */
   readonly requires?: 'mail' | 'attempts';
   /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
@@ -67,7 +67,7 @@ type Declaration<
   /** The subcommand of `users`. Default: none. */
   readonly command?: {
     readonly name: string;
-    /** The act cannot be undone, so the command asks for confirmation. */
+    /** The command asks for confirmation, since what the act ends or deletes does not come back. */
     readonly isFinal?: true;
     /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
     readonly reportMember?: string;
@@ -145,16 +145,16 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
 /** An entry of the audit log. */
 type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
 
-/** Requests in a minute that one program may send to one route. */
-const REQUESTS_PER_PROGRAM = 3_000;
+/** Requests in a minute that one operator, a program or a person, may send to one route. */
+const REQUESTS_PER_OPERATOR = 3_000;
 
-/** Reports each call to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
+/** Reports each call of a handler to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.form === undefined
       ? {
           ...each,
-          requestsPerUser: REQUESTS_PER_PROGRAM,
+          requestsPerUser: REQUESTS_PER_OPERATOR,
           handler: (input, ctx) => {
             const { id } = ctx.params;
             onCall({ actor: actorOf(ctx), call: each.name, ...(id !== undefined && { userId: id }) });

@@ -59,7 +59,7 @@ const OverviewJson = v.object({
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
 });
 
-/** The acts that only read (ADR 0031). */
+/** Acts that only read (ADR 0031). */
 export const READS = {
   overview: act({
     at: 'GET /overview',

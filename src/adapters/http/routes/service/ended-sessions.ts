@@ -100,7 +100,7 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** While requests come or wait, the list is read at this interval, in milliseconds, since other instances may have changed it. */
+/** While requests come or wait, the list is read again after so many milliseconds, since other instances may have changed it. */
 const READ_INTERVAL = 500;
 /** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
@@ -110,7 +110,7 @@ const RESIGN_INTERVAL = 60_000;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_OF_CLIENT = 100;
 
-/** The list of ended sessions and users. An instance reads it once for all requests that come meanwhile, and signs it once for each change (ADR 0029). */
+/** The list of ended sessions and users. An instance reads it once for all requests that come meanwhile, and signs it only when it has to (ADR 0029). */
 export const endedFeed = ({ read, sign }: ListSource) => {
   let current: SignedList | undefined;
   let [readAt, signedAt, hasNews, isStopped, entryCount] = [0, 0, false, false, 0];
@@ -186,7 +186,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */
     includes: async (token: AccessToken): Promise<boolean> =>
       (await getList().catch(() => current))?.includes(token) ?? false,
-    /** The application calls this after this instance has ended a session: the list is read again at once. */
+    /** Called after this instance has ended a session: the list is read again as soon as `SIGN_INTERVAL` allows. */
     notify() {
       // Until the list is read again, a second call would wake the same requests.
       if (hasNews) return;

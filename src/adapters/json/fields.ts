@@ -139,14 +139,14 @@ export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 /** Characters. A recovery code has 24, and five hyphens. Blanks may be typed as well. */
 export const TYPED_CODE_MAX = 40;
 
-const codeSchema = (form: RegExp, message: string, example: string, description: string) =>
+const codeSchema = (pattern: RegExp, message: string, example: string, description: string) =>
   v.pipe(
     v.string(),
     v.description(description),
     v.examples([example]),
     v.maxLength(TYPED_CODE_MAX),
     v.transform(typedCode),
-    v.regex(form, message),
+    v.regex(pattern, message),
   );
 
 export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');

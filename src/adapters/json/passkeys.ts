@@ -19,7 +19,7 @@ const TRANSPORTS_MAX = 10;
 const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
 const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
 /** A handle may be empty: some browsers, such as Safari, send an empty text if there is no user handle. */
-const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
+const UserHandle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
 const CredentialMember = base64url(MEMBER_MAX_LENGTH);
 const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
@@ -39,7 +39,7 @@ export const UsedCredential = v.object({
     clientDataJSON: CredentialMember,
     authenticatorData: CredentialMember,
     signature: CredentialMember,
-    userHandle: v.optional(v.nullable(Handle)),
+    userHandle: v.optional(v.nullable(UserHandle)),
   }),
 });
 

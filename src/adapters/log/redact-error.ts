@@ -115,9 +115,9 @@ const loggableParts = (error: Error, causes: number): RedactedError => {
   };
 };
 
-const memberMatching = (error: object, field: string, form: RegExp): string | undefined => {
+const memberMatching = (error: object, field: string, pattern: RegExp): string | undefined => {
   const value: unknown = Reflect.get(error, field);
-  return typeof value === 'string' && form.test(value) ? value : undefined;
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
 };
 
 const codeOf = (error: object): string | number | undefined => {

@@ -26,13 +26,13 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
   const attributes = { 'network.protocol.name': 'smtp', 'server.address': connection.host };
-  let transport: ReturnType<typeof open> | undefined;
+  let transport: ReturnType<typeof openTransport> | undefined;
   const closing = new AbortController();
   return {
     close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      transport ??= open(connection);
+      transport ??= openTransport(connection);
       try {
         // The time-outs of the connection restart with each byte. This signal bounds the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
@@ -50,7 +50,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
 
 /** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
 export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
-  const transport = await open(connectionOf(options));
+  const transport = await openTransport(connectionOf(options));
   try {
     await transport.verify();
     return null;
@@ -61,7 +61,7 @@ export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonl
   }
 };
 
-const open = async (options: ReturnType<typeof connectionOf>) => {
+const openTransport = async (options: ReturnType<typeof connectionOf>) => {
   const { createTransport } = await import('nodemailer');
   return createTransport(options);
 };
@@ -109,13 +109,13 @@ const isPermanentRejection = (error: unknown): boolean => {
 };
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
-const CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
+const LOGGABLE_CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
 /** Why nodemailer or the file system has failed, in codes, without texts that may quote a server, an address or a path. */
 export const failureCodes = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
   const words = [code, originalCode, timeoutType, command, responseCode].map((value) => String(value ?? ''));
-  return words.filter((word) => CODE.test(word)).join(', ') || 'unknown';
+  return words.filter((word) => LOGGABLE_CODE.test(word)).join(', ') || 'unknown';
 };
 
 /** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
@@ -133,7 +133,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
-const TokenAnswer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
+const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
 /** The message quotes no part of the server's answer, which may contain secrets. */
 const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
@@ -162,7 +162,7 @@ export const mailToken = async ({ url, clientId, clientSecret, scope, refreshTok
     .catch(() => {
       throw noTokenError();
     });
-  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), TokenAnswer), answer.text);
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Token), answer.text);
   if (!answer.ok || !success) throw noTokenError();
   return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - EXPIRY_MARGIN };
 };

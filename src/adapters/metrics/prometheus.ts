@@ -100,8 +100,8 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
-  const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
-  for (const rows of TASKS) rounds.setToCurrentTime({ rows });
+  const purges = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
+  for (const rows of TASKS) purges.setToCurrentTime({ rows });
   return {
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
@@ -114,7 +114,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
-    observePurged: (rows: Task): void => rounds.setToCurrentTime({ rows }),
+    observePurged: (rows: Task): void => purges.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => registerGauges(readings, registers),
     watchLog: (countLost: () => number): void => {
       new Counter({

@@ -45,7 +45,7 @@ export const providerUnavailable = (reason: string, cause?: unknown): AppError =
 const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
 
 /** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since attackers can write the query of a callback. */
-const CODE = /^[a-z_]{1,40}$/;
+const OAUTH_ERROR_CODE = /^[a-z_]{1,40}$/;
 
 /** The error for a failed request to a provider. Of what the provider has sent, it quotes only the status, and OAuth's error code. */
 const asAppError = (error: unknown): AppError => {
@@ -54,7 +54,7 @@ const asAppError = (error: unknown): AppError => {
   const messages = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : [])).join('');
   if (causes.some((each) => each instanceof ProviderUnreachable))
     return providerUnavailable(`the provider cannot be asked${messages}`, error);
-  const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
+  const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => OAUTH_ERROR_CODE.test(text));
   const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${messages}`;
   const level = code === 'access_denied' ? 'info' : 'warn';
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });

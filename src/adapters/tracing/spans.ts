@@ -30,15 +30,15 @@ export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): strin
 
 /** Random bytes, read from the system in a block, since a read for each id would take longer. */
 const randomPool = Buffer.alloc(4_096);
-let used = randomPool.length;
+let usedBytes = randomPool.length;
 
 const randomHex = (bytes: number): string => {
-  if (used + bytes > randomPool.length) {
+  if (usedBytes + bytes > randomPool.length) {
     randomFillSync(randomPool);
-    used = 0;
+    usedBytes = 0;
   }
-  used += bytes;
-  return randomPool.toString('hex', used - bytes, used);
+  usedBytes += bytes;
+  return randomPool.toString('hex', usedBytes - bytes, usedBytes);
 };
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
@@ -108,8 +108,8 @@ class UnrecordedTrace implements Trace {
   }
 }
 
-const startTrace = (by: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
-  const span = by.start(...start);
+const startTrace = (spanRecorder: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
+  const span = spanRecorder.start(...start);
   const [, , , parent] = start;
   return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };

@@ -12,7 +12,7 @@ export type LineKind = {
   readonly status?: number;
 };
 
-type Sample = {
+type LineLimit = {
   /** Lines of a kind with the same group, such as the same reason, are counted together. A client may choose the value. */
   readonly group?: string | undefined;
   /** The most lines of a group in a window. */
@@ -21,7 +21,7 @@ type Sample = {
 
 export type LogSampling = {
   /** Whether to write a line. The lines that a limit suppresses are counted. */
-  admits(kind: LineKind, sample?: Sample): boolean;
+  admits(kind: LineKind, limit?: LineLimit): boolean;
   /** Logs how many lines of the current window were suppressed. */
   close(): void;
 };
@@ -36,7 +36,7 @@ export const lineCounter = () => {
     return count;
   };
   return {
-    admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {
+    admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: LineLimit = {}): boolean {
       const count = countOf(kind);
       const before = count.groups.get(group) ?? 0;
       if (before >= maxLines || count.written >= MAX_LINES) {
@@ -61,7 +61,7 @@ export const logSampling = (logger: Logger): LogSampling => {
   };
   const windows = setInterval(endWindow, WINDOW).unref();
   return {
-    admits: (kind, sample) => logger.isLevelEnabled(kind.level) && counter.admits(kind, sample),
+    admits: (kind, limit) => logger.isLevelEnabled(kind.level) && counter.admits(kind, limit),
     close() {
       clearInterval(windows);
       endWindow();

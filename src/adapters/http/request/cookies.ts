@@ -72,12 +72,12 @@ export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 /**
  * The cookies of the refresh token and of the access token.
  * @param access `null`: the access token has no cookie
- * @param data the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
+ * @param clearedData the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
  */
 export const sessionCookies = (
   refresh: CookieSettings,
   access: AccessCookieSettings | null,
-  data: readonly string[],
+  clearedData: readonly string[],
 ) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
@@ -97,7 +97,7 @@ export const sessionCookies = (
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);
       accessCookie?.clear(ctx);
-      if (data.length > 0) ctx.set('Clear-Site-Data', data.map((each) => `"${each}"`).join(', '));
+      if (clearedData.length > 0) ctx.set('Clear-Site-Data', clearedData.map((each) => `"${each}"`).join(', '));
     },
   };
 };

@@ -95,7 +95,7 @@ export const limitedBeforeRegister = (
 
 /** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** Of the claims and the attributes of the user, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
+/** For the claims and the attributes of the user together, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type ClaimsInput = readonly [user: ClaimsUser, session: ClaimsSession];
@@ -119,11 +119,11 @@ export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: Obser
 
 const VerificationAnswerJson = v.strictObject({ valid: v.boolean() });
 
-type PresentedPassword = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & { readonly password: string };
+type FormerLogin = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
-/** Asks the former system whether a password is right. @param until epoch milliseconds from which on no password is right, without asking */
+/** Asks the former system whether a password is right. @param until epoch milliseconds; later it is not asked, and no password is right */
 export const limitedVerifyPassword = (
-  ask: (presented: PresentedPassword) => unknown,
+  ask: (presented: FormerLogin) => unknown,
   until: number | null,
   observe: ObserveHook,
   clock: Clock,

@@ -136,7 +136,7 @@ export const numberUpTo = (maximum: number, described: { readonly default?: numb
 export const DEFAULT_LIMIT = 50;
 export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
-/** Characters. A recovery code has 24, and five hyphens. Blanks may be typed as well. */
+/** Characters. A recovery code has 24, and five hyphens between its groups. Blanks may be typed as well. */
 export const TYPED_CODE_MAX = 40;
 
 const codeSchema = (pattern: RegExp, message: string, example: string, description: string) =>

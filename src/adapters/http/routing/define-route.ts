@@ -277,7 +277,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** For routes that require a token, whose session is read (ADR 0004), and for routes with a scope: the use of an assertion is stored. */
+/** Of a route that requires a token or has a scope: sessions are read (ADR 0004), and the use of an assertion is stored. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 /** A route with one of these uses may issue an access token, for which it asks the hook `claims`. If the hook fails, the route fails, too. */
@@ -294,7 +294,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/** Stages of the pipeline or the HTTP server refuse requests of any route with these statuses, for instance with 403 because of the origin. */
+/** The statuses with which the pipeline or the HTTP server may refuse a request, such as 403 because of its origin, or 415 because of its body. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

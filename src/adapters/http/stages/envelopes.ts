@@ -15,7 +15,7 @@ type EnvelopeContext = {
   readonly requestId: string;
   readonly version: string;
   readonly user?: { readonly id: string; readonly username: string };
-  /** Present if the browser holds the key of the session that the request opened or renewed (ADR 0006). */
+  /** Present if the browser holds the key of the session that a registration, log-in or refresh has opened or renewed (ADR 0006). */
   readonly binding?: 'browser';
   /** Present if a page or an app holds the key of the session. */
   readonly deviceKey?: true;

@@ -106,7 +106,7 @@ export const recognisePageServer = (pageServers: readonly PageServer[]): Middlew
 
 const USER_WINDOW = 60_000;
 
-/** The middlewares that limit the requests to a route, and throw 429 with `Retry-After`. The counts belong to the name of the route. */
+/** The middlewares that limit the requests to a route, and throw 429 with `Retry-After`. Requests are counted by the name of the route. */
 export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLimits' | 'counts'>) => {
   const redis = redisFacade(counts);
   const limiter = (limit: RateLimit, namespace: string, id: (ctx: Context) => string): Middleware[] =>

@@ -16,12 +16,12 @@ import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '..
 export type ActDeps = Core & {
   /** The counts of wrong passwords; `null`: they are in the memory of the service, which a command cannot reach. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-  /** The URL of the pages for links in mails, without the purpose of a link. */
+  /** The URL of the pages for links in mails, to which the purpose of a link is appended. */
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
   /** The rules of ADMIN_USERS, by which users are operators themselves. Default: none. */
   readonly adminUsers?: readonly OperatorRule[];
-  /** Whether operators may get a link that sets a password, with which they could choose it. Default: they may not. */
+  /** Whether operators may get a link that sets a password, so that they could choose the password themselves. Default: they may not. */
   readonly resetLinkHandOver?: 'on' | 'off';
 };
 

@@ -76,7 +76,7 @@ const providerCallback = (deps: Service, deviceAccess: DeviceAccess, settings: C
         return;
       }
       ctx.state.start = start;
-      // No fields, since the cookie of the log-in already has a random number.
+      // No fields: the cookie of the log-in has a random number, which tells one attempt from another.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // Although the request comes from another site, it may use the cookies, since this browser has begun the log-in.
         const device = {

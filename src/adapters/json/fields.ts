@@ -149,7 +149,7 @@ const codeSchema = (pattern: RegExp, message: string, example: string, descripti
     v.regex(pattern, message),
   );
 
-export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
+export const Totp = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
 export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** The token of a link in a mail, which has 43 characters. Its form is not checked, since a malformed token is not found anyway. */
@@ -186,13 +186,13 @@ export const Timestamp = v.pipe(
   v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
 );
 
-const NO_TIMESTAMP = 'must be a time such as 2026-11-21T23:03:48.228Z';
+const TIMESTAMP_PROBLEM = 'must be a time such as 2026-11-21T23:03:48.228Z';
 /** ISO 8601 → epoch milliseconds. */
 export const FromTimestamp = v.pipe(
   v.string(),
-  v.isoTimestamp(NO_TIMESTAMP),
+  v.isoTimestamp(TIMESTAMP_PROBLEM),
   v.transform((text) => Date.parse(text)),
-  v.integer(NO_TIMESTAMP),
+  v.integer(TIMESTAMP_PROBLEM),
 );
 
 /** This function and the next ones make members of one type from their names. */

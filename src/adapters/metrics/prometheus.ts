@@ -28,8 +28,8 @@ export type Readings = {
 export type Backlog = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, or for all instances (`shared`), as in Redis. `degraded`: Redis is unavailable, or evicts counts. */
-export type RateLimitMode = (typeof MODES)[number];
-const MODES = ['process', 'shared', 'degraded'] as const;
+export type RateLimitMode = (typeof LIMIT_MODES)[number];
+const LIMIT_MODES = ['process', 'shared', 'degraded'] as const;
 
 const REFRESH_OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'];
 
@@ -167,7 +167,7 @@ const registerGauges = (readings: Readings, registers: Registry[]): void => {
   gauge('tandem_ready', 'min', async () => Number(await isReady()));
   gauge('tandem_degraded', 'max', async () => Number(await isDegraded()));
   gauge('tandem_clock_offset_seconds', 'average', () => readings.clockOffset() / 1000);
-  const modes = () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)]));
+  const modes = () => Object.fromEntries(LIMIT_MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)]));
   gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
   if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
   gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);

@@ -16,7 +16,7 @@ import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, typ
 /** An IPv4 address, or an IPv6 address in brackets. Some proxies append the port of the client's connection. */
 const ADDRESS_WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
-/** The address that a page server states, else that of X-Forwarded-For if TRUST_PROXY is set, else that of the connection; `null`: it has been closed. */
+/** The address that a page server states, else that which TRUST_PROXY chooses in X-Forwarded-For, else that of the connection; `null`: it has been closed. */
 const clientAddress = (ctx: Context): string | null =>
   (ctx.state.pageServer === undefined ? null : ipAddressIn(ctx.state.pageServer.visitor)) ??
   ipAddressIn(ctx.ip) ??

@@ -86,10 +86,10 @@ type RequestScope = {
   readonly version: string;
 };
 
-const scopes = new AsyncLocalStorage<RequestScope>();
+const requestScopes = new AsyncLocalStorage<RequestScope>();
 
 /** The request that the running code handles; `undefined` outside of stages 5 to 12. */
-export const currentRequest = (): RequestScope | undefined => scopes.getStore();
+export const currentRequest = (): RequestScope | undefined => requestScopes.getStore();
 
 export const idsOfRequest = () => {
   const { requestId, trace } = currentRequest() ?? {};
@@ -100,7 +100,7 @@ export const idsOfRequest = () => {
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
     const scope = { requestId: id, trace, time: clock.now(), version };
-    return runInTrace(trace, () => scopes.run(scope, next));
+    return runInTrace(trace, () => requestScopes.run(scope, next));
   };
 
 /** An origin in its serialized form (RFC 6454 §6.2), short enough for the log. */

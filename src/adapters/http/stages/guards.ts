@@ -25,7 +25,7 @@ const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
 /** The value of `WWW-Authenticate` after a wrong DPoP proof (RFC 9449 §7.1). */
 const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 
-const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
+const MALFORMED_HEADER = { ok: false, reason: 'malformed Authorization header' } as const;
 
 /** Joins several `Authorization` headers, which makes them malformed: else a proxy could check one of them, and the service read another. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
@@ -49,7 +49,7 @@ export const authenticationGuard = (
     const boundToken = DPOP.exec(header)?.[1];
     const token = visitor ? await visitorToken(ctx, auth) : (boundToken ?? BEARER.exec(header)?.[1]);
     const proof = boundToken === undefined ? null : presentedProof(ctx, boundToken, target);
-    const verified = token === undefined ? MALFORMED : await authenticate(token, proof);
+    const verified = token === undefined ? MALFORMED_HEADER : await authenticate(token, proof);
     if (verified.ok) {
       const { claims, sessionId } = verified.token;
       ctx.request.jwtClaim = claims;
@@ -76,7 +76,7 @@ const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOpera
     throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
   const admission = assertion === undefined ? undefined : await admit?.(assertion, now);
   if (!admission?.ok) {
-    const reason = admission?.problem ?? MALFORMED.reason;
+    const reason = admission?.problem ?? MALFORMED_HEADER.reason;
     throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
   }
   return admission.operator;

@@ -157,9 +157,9 @@ export const READS = {
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 
-type Settings = v.InferInput<typeof SettingJson>[];
+type ShownSettings = v.InferInput<typeof SettingJson>[];
 
-export const settingsRead = (settings: Settings) =>
+export const settingsRead = (settings: ShownSettings) =>
   act({
     at: 'GET /settings',
     summary: 'List what the service is set to, without secrets',

@@ -68,7 +68,7 @@ const openTransport = async (options: ReturnType<typeof connectionOf>) => {
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The credentials for nodemailer: the user of the URL, with its password or an access token (RFC 7628), which nodemailer uses until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2), which nodemailer uses until it expires. */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -118,7 +118,7 @@ export const failureCodes = (error: unknown): string => {
   return words.filter((word) => LOGGABLE_CODE.test(word)).join(', ') || 'unknown';
 };
 
-/** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
+/** An authorization server whose access tokens a mail server accepts instead of a password (XOAUTH2). */
 export type MailOAuth = {
   /** The token endpoint. */
   readonly url: string;

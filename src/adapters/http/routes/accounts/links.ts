@@ -142,7 +142,6 @@ export const formerLinkRoutes = (pagesUrl: string): Route[] =>
 
 const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
-/** The body of a change with PASSWORDS=optional. */
 export const PasswordlessEmailChangeBody = v.pipe(
   v.object({ email: Email, ...CONFIRMATION_MEMBERS }),
   v.examples([{ email: 'ada@example.net', code: '48151623' }]),

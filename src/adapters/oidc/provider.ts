@@ -4,7 +4,7 @@ import { RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
-import { limitedRequests } from './requests.ts';
+import { limitedSignIns } from './requests.ts';
 import type { Protocol, ProviderSettings } from './settings.ts';
 
 const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
@@ -17,7 +17,7 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
   const { name, title, scopes, formPost, protocol } = settings;
   const { configuration, hasIdToken, clientMethod, onSignInEnd, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
-  const ask = limitedRequests();
+  const ask = limitedSignIns();
   return {
     name,
     title,

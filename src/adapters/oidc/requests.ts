@@ -67,7 +67,7 @@ export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'i
     .catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));
 
 /** Limits how many sign-ins wait for a provider, and turns errors into AppErrors. */
-export const limitedRequests = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
+export const limitedSignIns = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
   let running = 0;
   return async (ask) => {
     if (running >= MAX_RUNNING) throw providerUnavailable('too many sign-ins wait for the provider');

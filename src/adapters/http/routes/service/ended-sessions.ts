@@ -116,8 +116,8 @@ export const endedFeed = ({ read, sign }: ListSource) => {
   let [readAt, signedAt, hasNews, isStopped, entryCount] = [0, 0, false, false, 0];
   let pendingRead: Promise<SignedList> | undefined;
   const wakers = new Set<() => void>();
-  const waiting = new Map<string, number>();
-  const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
+  const waitingByClient = new Map<string, number>();
+  const allWaiting = () => [...waitingByClient.values()].reduce((sum, count) => sum + count, 0);
 
   const readAndSign = async (): Promise<SignedList> => {
     hasNews = false;
@@ -172,15 +172,15 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     async list(caller: ListRequest): Promise<SignedList> {
       const list = await getList();
       const { client, wait } = caller;
-      const waitingOfClient = waiting.get(client) ?? 0;
+      const waitingOfClient = waitingByClient.get(client) ?? 0;
       if (wait === 0 || waitingOfClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
-      waiting.set(client, waitingOfClient + 1);
+      waitingByClient.set(client, waitingOfClient + 1);
       try {
         return await waitForChange(list, caller);
       } finally {
-        const left = (waiting.get(client) ?? 1) - 1;
-        if (left === 0) waiting.delete(client);
-        else waiting.set(client, left);
+        const left = (waitingByClient.get(client) ?? 1) - 1;
+        if (left === 0) waitingByClient.delete(client);
+        else waitingByClient.set(client, left);
       }
     },
     /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */

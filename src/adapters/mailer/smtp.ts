@@ -34,7 +34,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       if (!isAddress(mail.to)) return 'refused';
       transport ??= openTransport(connection);
       try {
-        // The time-outs of the connection restart with each byte. This signal bounds the whole time.
+        // `socketTimeout` restarts with each byte. This signal bounds the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         const connected = await transport;
         await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));

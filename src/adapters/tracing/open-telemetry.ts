@@ -15,7 +15,7 @@ export type TracingOptions = {
   /** The URL of an OTLP collector, without a trailing slash. */
   readonly endpoint: string;
   readonly protocol: keyof typeof EXPORTERS;
-  /** The part of the traces that is recorded, from 0 to 1. */
+  /** Of the traces that no caller decides about, the part that is recorded, from 0 to 1. */
   readonly ratio: number;
   /** Whether the `traceparent` of a request decides whether its trace is recorded. */
   readonly followsCaller: boolean;

@@ -49,7 +49,7 @@ type Declaration<
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
   /** Whether the act may be about a user who is an operator. Such an act must not let anybody take over the account. */
   readonly mayConcernOperators?: true;
-  /** @throws AppError if the act would fail, before it changes anything */
+  /** What is checked before the act changes anything, also for `--dry-run` of the command. @throws AppError */
   check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
   execute(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
   /** Default: the pages of the back office have no form for the act. */
@@ -71,7 +71,7 @@ type Declaration<
     readonly isFinal?: true;
     /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
     readonly reportMember?: string;
-    /** A sentence with which the report ends. */
+    /** A sentence at the end of the report, if the act has changed something. */
     readonly note?: string;
   };
 };
@@ -90,7 +90,7 @@ export const act = <
 
 type CheckedInput = Parameters<Act['execute']>[1] & { readonly [param: string]: unknown };
 
-/** @param input the output of the act's schemas @throws AppError if the act would fail, or would send a mail in a service without mail */
+/** @param input the output of the act's schemas @throws AppError if `check` refuses it, an operator is concerned, or there is no mail for what it sends */
 export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mail, check } = act;
   if (!deps.hasMail && mail?.isSent(input.body)) {

@@ -83,7 +83,7 @@ export const presentedDeviceReader =
 
 export type ReadPresentedDevice = ReturnType<typeof presentedDeviceReader>;
 
-/** The request about which a gateway asks, in the headers of Traefik and Caddy. docs/verify-tokens.md sets the same ones in nginx. */
+/** The request about which a gateway asks, in the headers of Traefik and Caddy. examples/resource-server/nginx.conf sets the same ones. */
 const targetOfGateway = (ctx: Context): ProofTarget => {
   const [path] = ctx.get('X-Forwarded-Uri').split('?', 1);
   const url = `http://${ctx.get('X-Forwarded-Host')}${path}`;
@@ -126,7 +126,7 @@ export type DeviceAccess = {
   readonly readPresentedDevice: ReadPresentedDevice;
   /** Device Bound Session Credentials. `null`: the service does not offer them to browsers. */
   readonly browser: BrowserSession | null;
-  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT to the account of the new session. `undefined`: without providers. */
+  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT, if it fits the account of the new session. `undefined`: without providers. */
   readonly linkKeptIdentity: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };
 

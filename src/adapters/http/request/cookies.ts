@@ -131,7 +131,7 @@ const STARTS_MAX_LENGTH = 6_000;
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** In place of a state, for the cookie that keeps an identity until the next log-in links it to the account. */
+/** In place of a state, for the cookie that keeps an identity until the next log-in, which may link it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
 /** The cookies of begun log-ins, one for each. Instead of `Strict`, they are `Lax`: browsers have to send them after a redirect from another site. */

@@ -43,7 +43,7 @@ type Declaration<
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What the act needs. Without mail, the act has no route and no form. Its command fails without what it needs. */
+  /** What the act needs. `mail`: without it, the act has no route and no form. The command fails without either. */
   readonly requires?: 'mail' | 'attempts';
   /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };

@@ -32,7 +32,7 @@ export const securityHeaders: Middleware = ({ res }, next) => {
   return next();
 };
 
-/** A browser may send several cookies of one name, one for each domain and path. Further ones are ignored. */
+/** A browser may send several cookies of one name, one for each domain and path. Those beyond this number are ignored. */
 const MAX_COOKIES_OF_NAME = 8;
 
 /** The name in a `name=value` of the `Cookie` header: one of `COOKIE_NAMES`, with or without a prefix. */

@@ -34,7 +34,7 @@ export const startTiming: Middleware = (ctx, next) => {
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'];
 const PREFETCH_PURPOSE = /prefetch|prerender|preview/i;
 
-/** The values of `Sec-Fetch-Dest` for navigations, for `fetch` and without the header. Other values are those of images, frames and the like. */
+/** `Sec-Fetch-Dest` of navigations is `document`, of `fetch` it is `empty`; old browsers have no such header. Images, frames and the like have others. */
 const INTENDED_DESTINATIONS = ['', 'document', 'empty'];
 
 /** Whether the user probably did not intend a request: a prefetch, a HEAD, or an image or frame, which another site can embed. */

@@ -32,7 +32,7 @@ const START_COOKIE = 'sign_in_';
 /** The session of an operator in the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';
 
-/** Regular expressions for the names of the service's own cookies, without prefixes. */
+/** Regular expressions for the names of cookies that the service reads, without prefixes. */
 export const COOKIE_NAMES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE, PAGE_STATE_COOKIE, OFFICE_COOKIE],
   ...[PAGE_VISITOR_COOKIE, PAGE_LOCALE_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, `${START_COOKIE}[\\w-]{22}`],

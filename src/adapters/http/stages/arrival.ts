@@ -40,7 +40,7 @@ const COOKIE_PAIR = new RegExp(`^[ \\t]*((?:${COOKIE_PREFIXES.join('|')})?(?:${C
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Stage 2. It runs before the rate limit, so it must take little time, and parses only the service's own cookies (ADR 0002). */
+/** Stage 2. It runs before the rate limit, so it must take little time, and parses only cookies that the service reads (ADR 0002). */
 export const cookieParsing: Middleware = (ctx, next) => {
   const header = ctx.get('cookie');
   ctx.request.cookies = header === '' ? NO_COOKIES : parseCookies(header);

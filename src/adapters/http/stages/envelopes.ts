@@ -17,7 +17,7 @@ type EnvelopeContext = {
   readonly user?: { readonly id: string; readonly username: string };
   /** Present if the browser holds the key of the session that a registration, log-in or refresh has opened or renewed (ADR 0006). */
   readonly binding?: 'browser';
-  /** Present if a page or an app holds the key of the session. */
+  /** The same for a page or an app that holds the key of the session. */
   readonly deviceKey?: true;
 };
 
@@ -133,7 +133,7 @@ const setCacheControl = (ctx: Context, cacheControl: string): void => {
 
 /**
  * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Koa would also check `If-Modified-Since`, which a server must ignore
- * beside a tag (§13.1.3). For a response without an ETag, Koa would take `If-None-Match: *` for a match.
+ * beside `If-None-Match` (§13.1.3). For a response without an ETag, Koa would take `If-None-Match: *` for a match.
  */
 const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];

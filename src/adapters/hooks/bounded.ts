@@ -119,11 +119,13 @@ export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: Obser
 
 const VerificationAnswerJson = v.strictObject({ valid: v.boolean() });
 
-type FormerLogin = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & { readonly password: string };
+type LoginInput = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & {
+  readonly password: string;
+};
 
 /** Asks the former system whether a password is right. @param until epoch milliseconds; later it is not asked, and no password is right */
 export const limitedVerifyPassword = (
-  ask: (presented: FormerLogin) => unknown,
+  ask: (presented: LoginInput) => unknown,
   until: number | null,
   observe: ObserveHook,
   clock: Clock,

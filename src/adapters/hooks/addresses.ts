@@ -21,7 +21,7 @@ const isAllowed = (address: string, protocol: string, allowed: Networks): boolea
   return isInAllowedNetwork || (protocol === 'https:' && isPublic(parsed));
 };
 
-/** Global unicast addresses of IPv6 (RFC 4291). Other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
+/** Global unicast addresses of IPv6 (RFC 4291). Some other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST));
@@ -30,7 +30,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up each name once at a time, and slow names one after the other: Node.js has only two threads for look-ups, which the database needs, too. */
+/** Looks up each name once at a time, and slow names one after the other: by default, Node.js has two threads for look-ups, which the database needs, too. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();
@@ -56,8 +56,8 @@ export const limitedLookup = (lookUp: Resolve): Resolve => {
 const limitedResolve = limitedLookup((hostname) => promisify(lookup)(hostname, { all: true }));
 
 /**
- * The addresses of a URL that are in the allowed networks, or public. A connection has to use these addresses, and must not resolve the name again.
- * @throws RefusedAddress if no address is allowed: all are private, of this machine, reserved, or for the transition to IPv6; or the URL has `http:`
+ * The addresses of a URL that `isAllowed`. A connection has to use these addresses, and must not resolve the name again.
+ * @throws RefusedAddress if no address is allowed
  */
 export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = limitedResolve) => {
   const host = hostname.replace(/^\[|\]$/g, '');

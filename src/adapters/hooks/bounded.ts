@@ -68,7 +68,7 @@ const parseAnswer = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: un
 export const ANSWER_TIMEOUT = 2_000;
 
 /** A strict object, so that a misspelled member, such as `attribute`, is an error. */
-const Registration = v.strictObject({
+const RegistrationAnswerJson = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
   // Pages, and logs of clients, show the message, so it has no control characters, line breaks, or characters that reorder the text.
@@ -83,7 +83,7 @@ export const limitedBeforeRegister = (
 ): BeforeRegister => {
   const ask = ([registration]: Parameters<BeforeRegister>) => hook(registration);
   const read = (given: unknown, [, invitationAttributes]: Parameters<BeforeRegister>): RegistrationAnswer => {
-    const { decision, attributes, message } = parseAnswer(Registration, given);
+    const { decision, attributes, message } = parseAnswer(RegistrationAnswerJson, given);
     if (decision === 'refuse') return { decision, message };
     const hookAttributes = readAttributes(JSON.stringify(attributes));
     return { decision, attributes: assertFit({ ...hookAttributes, ...invitationAttributes }) };
@@ -95,7 +95,7 @@ export const limitedBeforeRegister = (
 
 /** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** Of the claims and the attributes of the user, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
+/** For the claims and the attributes of the user together, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type ClaimsInput = readonly [user: ClaimsUser, session: ClaimsSession];
@@ -117,18 +117,20 @@ export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: Obser
   };
 };
 
-const Verification = v.strictObject({ valid: v.boolean() });
+const VerificationAnswerJson = v.strictObject({ valid: v.boolean() });
 
-type Presented = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & { readonly password: string };
+type LoginInput = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 'email'> & {
+  readonly password: string;
+};
 
-/** Asks the former system whether a password is right. @param until epoch milliseconds from which on no password is right, without asking */
+/** Asks the former system whether a password is right. @param until epoch milliseconds; later it is not asked, and no password is right */
 export const limitedVerifyPassword = (
-  ask: (presented: Presented) => unknown,
+  ask: (presented: LoginInput) => unknown,
   until: number | null,
   observe: ObserveHook,
   clock: Clock,
 ): VerifyFormerPassword => {
-  const read = (given: unknown) => parseAnswer(Verification, given).valid;
+  const read = (given: unknown) => parseAnswer(VerificationAnswerJson, given).valid;
   const isRefusal = (isValid: boolean) => !isValid;
   const call = limitedHook({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
   return async ({ id, username, email }, password) =>

@@ -30,10 +30,10 @@ export const signedHeaders = (id: string, at: number, body: string, keys: readon
   };
 };
 
-type Message = { readonly id: string; readonly at: number; readonly type: string; readonly data: object };
+type SignedMessage = { readonly id: string; readonly at: number; readonly type: string; readonly data: object };
 
 /** Posts a message, signed as Standard Webhooks says. Follows no redirect. @param key an Ed25519 key */
-export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: Message, signal: AbortSignal) => {
+export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: SignedMessage, signal: AbortSignal) => {
   const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const headers = signedHeaders(id, at, body, [{ privateKey: key }]);
   return tracedFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });

@@ -27,17 +27,17 @@ export const SessionJson = v.pipe(
   v.title('Session'),
 );
 
-const identity = {
+const identityMembers = {
   ...{ ...texts('id', 'provider'), ...nullableTexts('email') },
   ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
 /** An identity, with `issuer`, the provider's name for itself, and `subject`, the provider's name for the user. */
-export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
+export const StoredIdentityJson = v.object({ ...identityMembers, ...texts('issuer', 'subject') });
 
-export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
+export const IdentityJson = v.pipe(v.object(identityMembers), v.title('Identity'));
 
-const event = {
+const eventMembers = {
   id: v.string(),
   kind: v.picklist(EVENT_KINDS),
   at: Timestamp,
@@ -52,9 +52,9 @@ const event = {
   actor: v.nullable(v.literal('operator')),
 };
 
-export const StoredEventJson = v.object(event);
+export const StoredEventJson = v.object(eventMembers);
 
-export const EventJson = v.pipe(v.object({ ...event, deviceName: v.nullable(v.string()) }), v.title('Event'));
+export const EventJson = v.pipe(v.object({ ...eventMembers, deviceName: v.nullable(v.string()) }), v.title('Event'));
 
 export const EventsPage = v.object({
   events: v.array(EventJson),

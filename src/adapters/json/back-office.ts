@@ -26,7 +26,7 @@ export const WebhookJson = v.object({
 
 export const SettingJson = v.object({
   ...texts('name', 'meaning'),
-  /** The value is `null` if the setting is secret. */
+  /** `null`: the value is not shown, since it has secrets, or hashes of them. */
   value: v.nullable(v.string()),
   isSet: v.boolean(),
 });

@@ -1,4 +1,4 @@
-/** The name of the first product of a user agent (RFC 9110 §10.1.5), such as `curl` of `curl/8.5.0`. `Mozilla` is excluded: all browsers begin with it. */
+/** The name of the first product of a user agent (RFC 9110 §10.1.5), such as `curl` of `curl/8.5.0`. `Mozilla` is excluded: it names no browser. */
 const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 
 /**

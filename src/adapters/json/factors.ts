@@ -10,7 +10,7 @@ export const PasskeyJson = v.pipe(
   v.title('Passkey'),
 );
 
-/** The passkey comes with recovery codes if it is the user's first second factor. */
+/** The passkey comes with recovery codes if the user has none, and no other way in than passkeys. */
 export const AddedPasskeyJson = v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) });
 
 export const FactorsJson = v.object({
@@ -21,7 +21,7 @@ export const FactorsJson = v.object({
 
 export const StartedAppJson = v.object(texts('id', 'secret', 'uri', 'qr'));
 
-const Descriptor = v.object({
+const CredentialDescriptor = v.object({
   type: v.literal('public-key'),
   id: v.string(),
   transports: v.optional(v.array(v.string())),
@@ -34,7 +34,7 @@ export const CreationOptionsJson = v.pipe(
     challenge: v.string(),
     pubKeyCredParams: v.array(v.object({ type: v.literal('public-key'), alg: v.number() })),
     timeout: v.number(),
-    excludeCredentials: v.array(Descriptor),
+    excludeCredentials: v.array(CredentialDescriptor),
     authenticatorSelection: v.object({
       residentKey: v.literal('required'),
       requireResidentKey: v.literal(true),

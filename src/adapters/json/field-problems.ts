@@ -26,7 +26,7 @@ type Problem = Omit<FieldProblem, 'field'>;
 
 const REQUIRED: Problem = { message: 'is required', code: 'required' };
 
-/** The problem of a value that has the wrong type or is missing. Its message replaces that of valibot, which quotes the value. */
+/** The problem of a value that is missing or unknown, or does not have the type. Its message replaces that of valibot, which quotes the value. */
 const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
   if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
   if (received === 'undefined') return REQUIRED;
@@ -35,7 +35,7 @@ const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Proble
   return { message: 'has the wrong type', code: 'invalid_type' };
 };
 
-/** The problem for each check of valibot. `test/http/field-codes.test.ts` fails if the schema of a request uses another check. */
+/** The problems by the checks of valibot. `test/http/field-codes.test.ts` fails if the schema of a request uses another check. */
 export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Problem>> = {
   min_length: (issue) => ({ message: `must have at least ${lengthOf(issue)}`, code: 'too_short' }),
   max_length: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),

@@ -84,7 +84,7 @@ export const newPassword = (limits: PasswordLimits) => {
   );
 };
 
-/** Any length, since the password may have been set under other limits than today's. */
+/** Without the limits of a new password, since the password may have been set under other limits than today's. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 export const Extra = v.pipe(
@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that the log-in page adds to the URL to which it sends the browser back. */
+/** The code that a log-in at the pages of the service adds to the URL to which it sends the browser back (ADR 0006). */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(
@@ -136,20 +136,20 @@ export const numberUpTo = (maximum: number, described: { readonly default?: numb
 export const DEFAULT_LIMIT = 50;
 export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
-/** Characters: more than a recovery code has when it is typed with a blank or a hyphen between all of its characters. */
+/** Characters. A recovery code has 24, and five hyphens between its groups. Blanks may be typed as well. */
 export const TYPED_CODE_MAX = 40;
 
-const codeSchema = (form: RegExp, message: string, example: string, description: string) =>
+const codeSchema = (pattern: RegExp, message: string, example: string, description: string) =>
   v.pipe(
     v.string(),
     v.description(description),
     v.examples([example]),
     v.maxLength(TYPED_CODE_MAX),
     v.transform(typedCode),
-    v.regex(form, message),
+    v.regex(pattern, message),
   );
 
-export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
+export const Totp = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
 export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** The token of a link in a mail, which has 43 characters. Its form is not checked, since a malformed token is not found anyway. */
@@ -186,13 +186,13 @@ export const Timestamp = v.pipe(
   v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
 );
 
-const NO_TIMESTAMP = 'must be a time such as 2026-11-21T23:03:48.228Z';
+const TIMESTAMP_PROBLEM = 'must be a time such as 2026-11-21T23:03:48.228Z';
 /** ISO 8601 → epoch milliseconds. */
 export const FromTimestamp = v.pipe(
   v.string(),
-  v.isoTimestamp(NO_TIMESTAMP),
+  v.isoTimestamp(TIMESTAMP_PROBLEM),
   v.transform((text) => Date.parse(text)),
-  v.integer(NO_TIMESTAMP),
+  v.integer(TIMESTAMP_PROBLEM),
 );
 
 /** This function and the next ones make members of one type from their names. */

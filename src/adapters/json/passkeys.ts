@@ -5,7 +5,7 @@ import { hasHidden } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
 import { textRule } from './fields.ts';
 
-/** The JSON of passkeys (WebAuthn Level 3 §5.1.8–5.1.11), reduced to the members that this service uses. */
+/** The JSON of passkeys (WebAuthn Level 3 §5.1), reduced to the members that this service uses. */
 
 /** Characters of base64url. A credential id has up to 1,023 bytes (§6.5.1). */
 const CREDENTIAL_ID_MAX_LENGTH = 1_364;
@@ -13,13 +13,13 @@ const CREDENTIAL_ID_MAX_LENGTH = 1_364;
 const HANDLE_MAX_LENGTH = 86;
 /** Characters, as many as a whole body may have. */
 const MEMBER_MAX_LENGTH = 16_384;
-/** Six transports are registered so far. */
+/** WebAuthn Level 3 defines six transports. */
 const TRANSPORTS_MAX = 10;
 
 const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
 const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
 /** A handle may be empty: some browsers, such as Safari, send an empty text if there is no user handle. */
-const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
+const UserHandle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
 const CredentialMember = base64url(MEMBER_MAX_LENGTH);
 const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
@@ -39,7 +39,7 @@ export const UsedCredential = v.object({
     clientDataJSON: CredentialMember,
     authenticatorData: CredentialMember,
     signature: CredentialMember,
-    userHandle: v.optional(v.nullable(Handle)),
+    userHandle: v.optional(v.nullable(UserHandle)),
   }),
 });
 
@@ -57,7 +57,7 @@ const PasskeyName = v.pipe(
 export const NewPasskeyBody = v.object({
   credential: NewCredential,
   name: v.optional(PasskeyName),
-  /** The `mediation` of the call of `navigator.credentials.create` that has made the passkey (§5.1.3.1). */
+  /** The `mediation` of the call of `navigator.credentials.create` that has made the passkey (§5.1.3). */
   mediation: v.optional(v.literal('conditional')),
 });
 
@@ -74,7 +74,7 @@ type RelyingParty = { readonly rpId: string };
 /** Milliseconds: five minutes, as §15.1 recommends, and less than the lifetime of a challenge. */
 const CEREMONY_TIMEOUT = 300_000;
 
-/** Browsers offer the device itself first, then a phone, then other authenticators (§5.8.7). */
+/** With these hints, browsers offer the device itself first, then a phone, then other authenticators. */
 const HINTS = ['client-device', 'hybrid'] as const;
 
 const encodeChallenge = (challenge: string): string => Buffer.from(challenge).toString('base64url');

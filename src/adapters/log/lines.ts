@@ -19,7 +19,7 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
   };
 };
 
-/** Logs each event and passes it to the observers (ADR 0011). Expired sessions have no line of their own, since the purge logs their number. */
+/** Passes each event to the observers, and logs it (ADR 0011), unless a session has expired: the purge logs how many have. */
 export const auditLog =
   (logger: Logger, observers: readonly ((event: AccountEvent) => void)[] = []) =>
   (events: readonly AccountEvent[]): void => {

@@ -25,7 +25,7 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 that quote only names in the code. Other messages of V8 quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 that quote only names in the code. Others may quote values: `Cannot create property 'a' on string 'secret'`. */
 const ENGINE_MESSAGE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
@@ -115,9 +115,9 @@ const loggableParts = (error: Error, causes: number): RedactedError => {
   };
 };
 
-const memberMatching = (error: object, field: string, form: RegExp): string | undefined => {
+const memberMatching = (error: object, field: string, pattern: RegExp): string | undefined => {
   const value: unknown = Reflect.get(error, field);
-  return typeof value === 'string' && form.test(value) ? value : undefined;
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
 };
 
 const codeOf = (error: object): string | number | undefined => {
@@ -134,5 +134,5 @@ const loggableMessage = (error: object): string | undefined => {
   return error instanceof LoggableError || isOfEngine || DRIVER_MESSAGES.has(message) ? message : undefined;
 };
 
-/** Why a file could not be used, as the system says it. It names paths, so it is shown to operators only, and neither logged nor sent to clients. */
+/** Why a file could not be used, as the system says it. The text may name paths, so it is for operators, and not for clients. */
 export const systemReason = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

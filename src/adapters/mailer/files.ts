@@ -15,13 +15,13 @@ type FileOptions = {
 
 /** For development: writes each mail to a file `.eml` instead of sending it. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => {
-  let last = 0;
+  let lastTime = 0;
   return {
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
       // Each mail has a millisecond of its own, so that the names stand in the order of the mails.
-      last = Math.max(systemClock.now(), last + 1);
-      const path = join(directory, `${new Date(last).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
+      lastTime = Math.max(systemClock.now(), lastTime + 1);
+      const path = join(directory, `${new Date(lastTime).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
       try {
         await mkdir(directory, { recursive: true, mode: 0o700 });
         await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });

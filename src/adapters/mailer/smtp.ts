@@ -12,7 +12,7 @@ type SmtpOptions = {
   readonly from: string;
   /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If the server offers it, TLS is used in any case. */
   readonly requireTls: boolean;
-  /** Gets access tokens, which replace the password in the URL. */
+  /** Access tokens of this server replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
@@ -26,15 +26,15 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
   const attributes = { 'network.protocol.name': 'smtp', 'server.address': connection.host };
-  let transport: ReturnType<typeof open> | undefined;
+  let transport: ReturnType<typeof openTransport> | undefined;
   const closing = new AbortController();
   return {
     close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      transport ??= open(connection);
+      transport ??= openTransport(connection);
       try {
-        // The time-outs of the connection restart with each byte. This signal bounds the whole time.
+        // `socketTimeout` restarts with each byte. This signal bounds the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         const connected = await transport;
         await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));
@@ -50,7 +50,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
 
 /** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
 export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
-  const transport = await open(connectionOf(options));
+  const transport = await openTransport(connectionOf(options));
   try {
     await transport.verify();
     return null;
@@ -61,14 +61,14 @@ export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonl
   }
 };
 
-const open = async (options: ReturnType<typeof connectionOf>) => {
+const openTransport = async (options: ReturnType<typeof connectionOf>) => {
   const { createTransport } = await import('nodemailer');
   return createTransport(options);
 };
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The credentials for nodemailer: the user of the URL, with its password or an access token (RFC 7628), which nodemailer uses until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2), which nodemailer uses until it expires. */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -109,16 +109,16 @@ const isPermanentRejection = (error: unknown): boolean => {
 };
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
-const CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
+const LOGGABLE_CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
 /** Why nodemailer or the file system has failed, in codes, without texts that may quote a server, an address or a path. */
 export const failureCodes = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
   const words = [code, originalCode, timeoutType, command, responseCode].map((value) => String(value ?? ''));
-  return words.filter((word) => CODE.test(word)).join(', ') || 'unknown';
+  return words.filter((word) => LOGGABLE_CODE.test(word)).join(', ') || 'unknown';
 };
 
-/** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
+/** An authorization server whose access tokens a mail server accepts instead of a password (XOAUTH2). */
 export type MailOAuth = {
   /** The token endpoint. */
   readonly url: string;
@@ -133,7 +133,7 @@ const MAX_ANSWER_BYTES = 65_536;
 /** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
-const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
+const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
 /** The message quotes no part of the server's answer, which may contain secrets. */
 const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
@@ -141,10 +141,10 @@ const noTokenError = (): Error => Object.assign(new Error('no access token'), { 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
  * @returns the token, and the time until which it is used, in epoch milliseconds
- * @throws Error with the code EOAUTH2 if there is no connection or no token
+ * @throws Error with the code EOAUTH2 if it gets no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {
-  const response = await tracedFetch(url, {
+  const answer = await tracedFetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
     body: new URLSearchParams({
@@ -157,11 +157,12 @@ export const mailToken = async ({ url, clientId, clientSecret, scope, refreshTok
     }).toString(),
     redirect: 'manual',
     signal: AbortSignal.timeout(timeout),
-  }).catch(() => {
-    throw noTokenError();
-  });
-  const text = await boundedText(response, MAX_ANSWER_BYTES);
-  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Answer), text);
-  if (!response.ok || !success) throw noTokenError();
+  })
+    .then(async (response) => ({ ok: response.ok, text: await boundedText(response, MAX_ANSWER_BYTES) }))
+    .catch(() => {
+      throw noTokenError();
+    });
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Token), answer.text);
+  if (!answer.ok || !success) throw noTokenError();
   return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - EXPIRY_MARGIN };
 };

@@ -8,7 +8,7 @@ import { DATABASE_FAILURES } from '../records/storage.ts';
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
-  /** `null` for SQLite, which has no pool. */
+  /** `null` if the service has no pool of connections, as with SQLite. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
@@ -27,9 +27,9 @@ export type Readings = {
 /** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Backlog = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: Redis is unavailable, or evicts counts. */
-export type RateLimitMode = (typeof MODES)[number];
-const MODES = ['process', 'shared', 'degraded'] as const;
+/** Where requests are counted: in this process, or for all instances (`shared`), as in Redis. `degraded`: Redis is unavailable, or evicts counts. */
+export type RateLimitMode = (typeof LIMIT_MODES)[number];
+const LIMIT_MODES = ['process', 'shared', 'degraded'] as const;
 
 const REFRESH_OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'];
 
@@ -100,8 +100,8 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
-  const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
-  for (const rows of TASKS) rounds.setToCurrentTime({ rows });
+  const purges = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
+  for (const rows of TASKS) purges.setToCurrentTime({ rows });
   return {
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
@@ -114,7 +114,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
-    observePurged: (rows: Task): void => rounds.setToCurrentTime({ rows }),
+    observePurged: (rows: Task): void => purges.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => registerGauges(readings, registers),
     watchLog: (countLost: () => number): void => {
       new Counter({
@@ -167,7 +167,7 @@ const registerGauges = (readings: Readings, registers: Registry[]): void => {
   gauge('tandem_ready', 'min', async () => Number(await isReady()));
   gauge('tandem_degraded', 'max', async () => Number(await isDegraded()));
   gauge('tandem_clock_offset_seconds', 'average', () => readings.clockOffset() / 1000);
-  const modes = () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)]));
+  const modes = () => Object.fromEntries(LIMIT_MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)]));
   gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
   if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
   gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);

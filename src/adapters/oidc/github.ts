@@ -11,8 +11,8 @@ const URLS = {
 const API_URL = 'https://api.github.com';
 
 /** Of GitHub's user, only `id` identifies the account: the user can change the login, and then another user can take it. */
-const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
-const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
+const GitHubUser = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
+const GitHubEmails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
 /** Replaces the status of OAuth's errors: GitHub sends them with 200, and openid-client expects 400. */
 const fetchFromGitHub: client.CustomFetch = async (url, options) => {
@@ -50,13 +50,13 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
   };
   return {
     configuration: async () => configuration,
-    onFailedSignIn: () => undefined,
+    onSignInEnd: () => undefined,
     hasIdToken: false,
     clientMethod: () => 'client_secret_post',
     identityOf: async (_configuration, { access_token: accessToken }) => {
-      const { id } = v.parse(User, await get(accessToken, '/user'));
+      const { id } = v.parse(GitHubUser, await get(accessToken, '/user'));
       const address = await addressFrom(async () => {
-        const emails = v.parse(Emails, await get(accessToken, '/user/emails'));
+        const emails = v.parse(GitHubEmails, await get(accessToken, '/user/emails'));
         const primary = emails.find((each) => each.primary);
         return { email: primary?.email ?? null, isEmailVerified: primary?.verified ?? false };
       });

@@ -39,7 +39,7 @@ const DISCOVERY_LIFETIME = 86_400_000;
 const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */
-const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
+const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onSignInEnd'> => {
   const { issuer, clientId, clientSecret } = settings;
   // Issuers with `http:` are on this machine: `src/infrastructure/config` refuses others.
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
@@ -53,21 +53,21 @@ const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' |
     client.buildAuthorizationUrl(configuration, {});
     return configuration;
   };
-  let last: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
-  const isOlderThan = (age: number) => last === undefined || monotonicTime() - last.at >= age;
+  let lastRead: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
+  const isOlderThan = (age: number) => lastRead === undefined || monotonicTime() - lastRead.at >= age;
   return {
     configuration: async () => {
-      if (last !== undefined && !isOlderThan(DISCOVERY_LIFETIME)) return last.configuration;
+      if (lastRead !== undefined && !isOlderThan(DISCOVERY_LIFETIME)) return lastRead.configuration;
       const configuration = discover().catch((error: unknown) => {
-        last = undefined;
+        lastRead = undefined;
         throw providerUnavailable('the document of the provider cannot be read', error);
       });
-      last = { at: monotonicTime(), configuration };
+      lastRead = { at: monotonicTime(), configuration };
       return configuration;
     },
-    onFailedSignIn: (error) => {
+    onSignInEnd: (error) => {
       const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
-      if (isUnproven && isOlderThan(DISCOVERY_LIFETIME_AFTER_FAILURE)) last = undefined;
+      if (isUnproven && isOlderThan(DISCOVERY_LIFETIME_AFTER_FAILURE)) lastRead = undefined;
     },
   };
 };

@@ -4,7 +4,7 @@ import { RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
-import { limitedRequests } from './requests.ts';
+import { limitedSignIns } from './requests.ts';
 import type { Protocol, ProviderSettings } from './settings.ts';
 
 const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
@@ -15,9 +15,9 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
 /** @param baseUrl the URL of the service, without a trailing slash */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
-  const { configuration, hasIdToken, clientMethod, onFailedSignIn, identityOf } = PROTOCOLS[protocol](settings);
+  const { configuration, hasIdToken, clientMethod, onSignInEnd, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
-  const ask = limitedRequests();
+  const ask = limitedSignIns();
   return {
     name,
     title,
@@ -47,7 +47,7 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
         });
         return { provider: name, ...(await identityOf(config, tokens)) };
       });
-      identity.then(({ addressError }) => onFailedSignIn(addressError), onFailedSignIn);
+      identity.then(({ addressError }) => onSignInEnd(addressError), onSignInEnd);
       return identity;
     },
   };

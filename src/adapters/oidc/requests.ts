@@ -45,16 +45,16 @@ export const providerUnavailable = (reason: string, cause?: unknown): AppError =
 const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
 
 /** The form of OAuth's error codes, such as `access_denied`. Texts of another form are not logged, since attackers can write the query of a callback. */
-const CODE = /^[a-z_]{1,40}$/;
+const OAUTH_ERROR_CODE = /^[a-z_]{1,40}$/;
 
-/** The error for a failed request to a provider. Of what the provider has sent, it quotes only OAuth's error code. */
+/** The error for a failed request to a provider. Of what the provider has sent, it quotes only the status, and OAuth's error code. */
 const asAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const causes = causesOf(error);
   const messages = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : [])).join('');
   if (causes.some((each) => each instanceof ProviderUnreachable))
     return providerUnavailable(`the provider cannot be asked${messages}`, error);
-  const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
+  const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => OAUTH_ERROR_CODE.test(text));
   const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${messages}`;
   const level = code === 'access_denied' ? 'info' : 'warn';
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });
@@ -67,7 +67,7 @@ export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'i
     .catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));
 
 /** Limits how many sign-ins wait for a provider, and turns errors into AppErrors. */
-export const limitedRequests = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
+export const limitedSignIns = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
   let running = 0;
   return async (ask) => {
     if (running >= MAX_RUNNING) throw providerUnavailable('too many sign-ins wait for the provider');

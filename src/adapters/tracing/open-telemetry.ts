@@ -15,7 +15,7 @@ export type TracingOptions = {
   /** The URL of an OTLP collector, without a trailing slash. */
   readonly endpoint: string;
   readonly protocol: keyof typeof EXPORTERS;
-  /** The part of the traces that is recorded, from 0 to 1. */
+  /** Of the traces that no caller decides about, the part that is recorded, from 0 to 1. */
   readonly ratio: number;
   /** Whether the `traceparent` of a request decides whether its trace is recorded. */
   readonly followsCaller: boolean;
@@ -39,7 +39,7 @@ const MAX_WAITING = 4_096;
 const BATCH_SIZE = 512;
 /** Milliseconds for all attempts to send a batch. The exporter restarts the time with each byte of an answer. */
 const SEND_TIMEOUT = 2_000;
-/** Milliseconds after which a batch counts as lost, however slowly its answer arrives. */
+/** Milliseconds after which a batch counts as lost, even if its answer is still arriving. */
 const BATCH_TIMEOUT = 2_500;
 /** Milliseconds to send the waiting spans when the service stops. */
 const CLOSE_TIMEOUT = 3_000;

@@ -30,20 +30,20 @@ export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): strin
 
 /** Random bytes, read from the system in a block, since a read for each id would take longer. */
 const randomPool = Buffer.alloc(4_096);
-let used = randomPool.length;
+let usedBytes = randomPool.length;
 
 const randomHex = (bytes: number): string => {
-  if (used + bytes > randomPool.length) {
+  if (usedBytes + bytes > randomPool.length) {
     randomFillSync(randomPool);
-    used = 0;
+    usedBytes = 0;
   }
-  used += bytes;
-  return randomPool.toString('hex', used - bytes, used);
+  usedBytes += bytes;
+  return randomPool.toString('hex', usedBytes - bytes, usedBytes);
 };
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
-/** Named as in OpenTelemetry's semantic conventions. No value may be secret or personal, as an address, a name, a token or a query string is. */
+/** Named as in OpenTelemetry's semantic conventions, or `tandem.…`. No value may be secret or personal, as a username, a token or a query string is. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';
@@ -78,7 +78,7 @@ export const recordSpans = (newRecorder: SpanRecorder): (() => void) => {
   };
 };
 
-/** The trace of a request, with the trace id of the caller. The recorder decides whether to record it. @param header `traceparent`, or an empty text */
+/** The trace of a request: that of the caller, or else a new one. The recorder decides whether to record it. @param header `traceparent`, or empty */
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
   if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
@@ -108,8 +108,8 @@ class UnrecordedTrace implements Trace {
   }
 }
 
-const startTrace = (by: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
-  const span = by.start(...start);
+const startTrace = (spanRecorder: SpanRecorder, start: Parameters<SpanRecorder['start']>): Trace => {
+  const span = spanRecorder.start(...start);
   const [, , , parent] = start;
   return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };

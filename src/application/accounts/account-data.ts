@@ -7,7 +7,7 @@ import { recordChange } from '../notices.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
-import { allEvents, type EventsQuery, eventsByActor, eventsOf, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, type EventsQuery, eventPlaceIn, eventPlaceOf, eventsByActor, eventsOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
@@ -153,10 +153,10 @@ export const listAllEvents =
     const { items, next } = await filteredPage(
       {
         read: (after, most) => {
-          const part = { before: placeIn(after), limit: most };
+          const part = { before: eventPlaceIn(after), limit: most };
           return actor === undefined ? allEvents(records, part) : eventsByActor(records, actor, part);
         },
-        placeOf,
+        placeOf: eventPlaceOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
         maxRows: kind === undefined ? undefined : MAX_EVENTS_READ,
       },

@@ -2,7 +2,7 @@ import { invalidField } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
-import { allEvents, isEventPlace, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, eventPlaceIn, eventPlaceOf, isEventPlace } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { readUsers } from '../storage/rows.ts';
 
@@ -81,8 +81,8 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
     throw invalidField({ field: 'cursor', message: 'must be `next` of the page before', code: 'invalid_format' });
   return filteredPage(
     {
-      read: (after, limit) => allEvents(deps.records, { before: placeIn(after), limit }),
-      placeOf,
+      read: (after, limit) => allEvents(deps.records, { before: eventPlaceIn(after), limit }),
+      placeOf: eventPlaceOf,
       itemOf: ({ kind, userId }) =>
         kind === 'logged-in' && isFirstTime(seen, userId) ? matchingUser(deps, userId, query.contains) : null,
       maxRows: query.contains === null ? MAX_ROWS : MAX_USERS,

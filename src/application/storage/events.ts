@@ -148,11 +148,11 @@ const SEPARATOR = '-';
 type EventPlace = Pick<AccountEvent, 'at' | 'id'>;
 
 /** The place of an event among those of all users, as a text. */
-export const placeOf = ({ at, id }: EventPlace): string => `${at}${SEPARATOR}${id}`;
+export const eventPlaceOf = ({ at, id }: EventPlace): string => `${at}${SEPARATOR}${id}`;
 
 export const isEventPlace = (text: string): boolean => text.includes(SEPARATOR);
 
-export const placeIn = (text: string | null): EventPlace | null => {
+export const eventPlaceIn = (text: string | null): EventPlace | null => {
   const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];
   return text === null ? null : { at: Number(at), id };
 };

@@ -27,7 +27,7 @@ type Options = {
  * @throws CommandError if no row was copied; any other Error if some rows may be, so that another run has to continue
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
-  if (placeOf(source) === placeOf(target))
+  if (locationOf(source) === locationOf(target))
     throw new CommandError(
       'same-database',
       `${MOVE_FROM} and DATABASE_URL name the same database. Without a value, each is the file in DATA_DIR.`,
@@ -60,7 +60,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   }
 };
 
-const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
+const locationOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
 
 const EMPTY: Reader = { list: async () => [] };
 

@@ -83,6 +83,8 @@ describe('mailToken', () => {
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['no JSON', (response) => response.end('<html>')],
     ['no token', (response) => json(response, { token_type: 'Bearer' })],
+    ['an answer that is too long', (response) => response.end('x'.repeat(70_000))],
+    ['an answer that breaks off', (response) => response.write('{', () => response.destroy())],
     ['a redirect', (response) => response.writeHead(302, { Location: 'https://evil.example/' }).end()],
   ])('rejects %s', async (_name, answer) => {
     const { oauth } = await authorizationServer(answer);

@@ -22,7 +22,7 @@ export class HttpFailure extends AppError<ErrorCode> {
 
 type HttpFailureOptions = Omit<AppErrorOptions, 'status' | 'message'> & { readonly headers?: Headers };
 
-/** An error of HTTP itself, such as 404: the client learns only the status. */
+/** An error of HTTP itself, such as 404: its message tells the client only the status. */
 export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions = {}): HttpFailure =>
   new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
     status,
@@ -107,7 +107,7 @@ export const isHttpError = (exception: unknown): exception is createHttpError.Ht
 const wrapHttpError = (error: createHttpError.HttpError): AppError =>
   httpFailure(error.status, {
     level: levelOf(error),
-    // Not the message: the body parser puts parts of the body into some messages.
+    // Not the message, which may quote what the client has sent.
     reason: reasonOf(error),
     headers: error.headers ?? {},
     cause: error.status < 500 ? undefined : error,

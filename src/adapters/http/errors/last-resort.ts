@@ -58,7 +58,7 @@ const errorResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 
   body: JSON.stringify(errorEnvelopeOf(error, { requestId, version: deps.version }, deps)),
 });
 
-/** Makes the response to input that is not HTTP, or did not arrive completely. The parser's `reason` is for the log alone. */
+/** Makes the response to input that the HTTP server refuses, such as malformed HTTP. The `reason` is for the log alone. */
 export const clientError = (deps: HttpDeps) => async (status: number, reason: string | undefined) => {
   logUnreadable(status, reason, deps);
   const { headers, body } = errorResponse(httpFailure(status), deps.ids.next(), deps);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** Log lines with the same values are of one kind. A client cannot choose these values, so there are few kinds. `of`: the message of the lines. */
+/** Log lines with the same values are of one kind. The values are from fixed sets, so there are few kinds. `of`: the message of the lines. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -12,7 +12,7 @@ export type LineKind = {
   readonly status?: number;
 };
 
-type Sample = {
+type LineLimit = {
   /** Lines of a kind with the same group, such as the same reason, are counted together. A client may choose the value. */
   readonly group?: string | undefined;
   /** The most lines of a group in a window. */
@@ -20,9 +20,9 @@ type Sample = {
 };
 
 export type LogSampling = {
-  /** Whether to write a line. Lines that are not written are counted. */
-  admits(kind: LineKind, sample?: Sample): boolean;
-  /** Logs how many lines of the current window were suppressed, and stops the timer. */
+  /** Whether to write a line. The lines that a limit suppresses are counted. */
+  admits(kind: LineKind, limit?: LineLimit): boolean;
+  /** Logs how many lines of the current window were suppressed. */
   close(): void;
 };
 
@@ -36,7 +36,7 @@ export const lineCounter = () => {
     return count;
   };
   return {
-    admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {
+    admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: LineLimit = {}): boolean {
       const count = countOf(kind);
       const before = count.groups.get(group) ?? 0;
       if (before >= maxLines || count.written >= MAX_LINES) {
@@ -61,7 +61,7 @@ export const logSampling = (logger: Logger): LogSampling => {
   };
   const windows = setInterval(endWindow, WINDOW).unref();
   return {
-    admits: (kind, sample) => logger.isLevelEnabled(kind.level) && counter.admits(kind, sample),
+    admits: (kind, limit) => logger.isLevelEnabled(kind.level) && counter.admits(kind, limit),
     close() {
       clearInterval(windows);
       endWindow();

@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines with the same reason in a minute. An error of a route may have more lines, since the rate limit of the route bounds them, too. */
+/** Lines with the same reason in a minute. An error of a route may have more lines, since most routes have a rate limit as well. */
 const MAX_LINES_OF_ROUTE = 10;
 const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;
@@ -39,7 +39,7 @@ const causeOf = (error: AppError): unknown => {
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
 };
 
-/** Logs a response to input that is not HTTP, or did not arrive in time. */
+/** Logs a response to input that the HTTP server refuses, such as malformed HTTP. */
 export const logUnreadable = (status: number, reason: string | undefined, deps: HttpDeps): void => {
   const line = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status };
   deps.onUnreadable?.(status);
@@ -55,7 +55,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
   return status >= 400 ? 'info' : 'debug';
 };
 
-/** Logs a response once. Its duration begins at stage 9, or at the arrival if the request failed before; that of the metrics begins at the arrival. */
+/** Logs a response once. Its duration begins at stage 9, or if the request did not get there, at the arrival. That of the metrics begins at the arrival. */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.isLogged) return;
@@ -86,7 +86,7 @@ export const logRequest = (ctx: Context, deps: HttpDeps): void => {
 /** A request that failed in stage 1 or 2 has no trace. */
 const idsOf = ({ request: { id, trace } }: Context) => ({ requestId: id, traceId: trace?.traceId });
 
-/** The methods that OpenTelemetry's conventions name. In the name of a span, `HTTP` stands for any other method. */
+/** The methods of RFC 9110 and RFC 5789. In the name of a span, `HTTP` stands for any other method, as OpenTelemetry's conventions say. */
 const METHODS = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/;
 
 /** Ends the span of the request. The span has the path of the route, since the path of the request may contain a username or the token of a link. */

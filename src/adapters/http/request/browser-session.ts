@@ -5,7 +5,7 @@ import type { CookieSettings } from './settings.ts';
 
 type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
   readonly baseUrl: string;
-  /** Origins of applications whose pages refresh. A request of these pages makes the browser renew the cookie first. */
+  /** Origins of applications. Before a page of these origins refreshes, the browser renews an expired cookie. */
   readonly initiators: readonly string[];
 };
 

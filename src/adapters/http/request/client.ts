@@ -13,16 +13,16 @@ import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, type SessionCookies } from './cookies.ts';
 
-/** An IP address, to which some proxies append the port of the client's connection. */
+/** An IPv4 address, or an IPv6 address in brackets. Some proxies append the port of the client's connection. */
 const ADDRESS_WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
-/** The address that a page server states, else that of X-Forwarded-For if TRUST_PROXY trusts it, else that of the connection; `null`: it is closed. */
+/** The address that a page server states, else that which TRUST_PROXY chooses in X-Forwarded-For, else that of the connection; `null`: it has been closed. */
 const clientAddress = (ctx: Context): string | null =>
   (ctx.state.pageServer === undefined ? null : ipAddressIn(ctx.state.pageServer.visitor)) ??
   ipAddressIn(ctx.ip) ??
   ipAddressIn(ctx.req.socket.remoteAddress ?? '');
 
-/** The key by which rate limits count requests: the client's IPv4 address, or the /64 network of its IPv6 address. */
+/** The key by which requests of a client are counted: its IPv4 address, or the /64 network of its IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
 /** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. Attackers may have many addresses of a network (ADR 0008). */
@@ -42,7 +42,7 @@ const ipAddressIn = (text: string): string | null => {
 const MAX_CACHED_NETWORKS = 1_000;
 const cachedNetworks = new Map<string, readonly string[]>();
 
-/** Cached, since parsing an address takes as long as a whole stage. */
+/** Cached, since parsing an address takes as long as a whole stage of the pipeline. */
 const networksOf = (address: string): readonly string[] => {
   const cached = cachedNetworks.get(address);
   if (cached !== undefined) return cached;
@@ -83,7 +83,7 @@ export const presentedDeviceReader =
 
 export type ReadPresentedDevice = ReturnType<typeof presentedDeviceReader>;
 
-/** The request about which a gateway asks, in the headers of Traefik and Caddy. docs/verify-tokens.md sets the same ones in nginx. */
+/** The request about which a gateway asks, in the headers of Traefik and Caddy. examples/resource-server/nginx.conf sets the same ones. */
 const targetOfGateway = (ctx: Context): ProofTarget => {
   const [path] = ctx.get('X-Forwarded-Uri').split('?', 1);
   const url = `http://${ctx.get('X-Forwarded-Host')}${path}`;
@@ -91,8 +91,8 @@ const targetOfGateway = (ctx: Context): ProofTarget => {
 };
 
 /**
- * The DPoP proof with an access token (RFC 9449 §7.1). It must be for BASE_URL: pages also sign proofs for other services, and such a service could
- * send a proof here with its own name as the `Host`. Several `DPoP` headers are joined, which makes them malformed.
+ * The DPoP proof with an access token (RFC 9449 §7.1). It must be for BASE_URL, or for the URL that a gateway states: pages also sign proofs for other
+ * services, and such a service could send a proof here with its own name as the `Host`. Several `DPoP` headers are joined, which makes them malformed.
  */
 export const presentedProof = (
   ctx: Context,
@@ -118,7 +118,7 @@ export const cancellationOf = async ({ req }: Context): Promise<Cancellation> =>
   };
 };
 
-/** The cookies and keys that routes read from the client's device, and set there. */
+/** The cookies that routes read from the client's device, and set there, and the proofs of its keys. */
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
@@ -126,7 +126,7 @@ export type DeviceAccess = {
   readonly readPresentedDevice: ReadPresentedDevice;
   /** Device Bound Session Credentials. `null`: the service does not offer them to browsers. */
   readonly browser: BrowserSession | null;
-  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT to the account of the new session. `undefined`: without providers. */
+  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT, if it fits the account of the new session. `undefined`: without providers. */
   readonly linkKeptIdentity: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };
 
@@ -142,7 +142,7 @@ export const loginSourceOf = (ctx: Context, deviceAccess: DeviceAccess, proof: s
   rememberedDevices: deviceAccess.rememberedDevice.readOwn(ctx),
 });
 
-/** Characters. Browsers send less than 200. A longer header is ignored. */
+/** Characters. Browsers send less than 200. A header that exceeds this limit is ignored. */
 const ACCEPT_LANGUAGE_MAX_LENGTH = 1_000;
 
 /** Canonical language tags: first the language that was chosen on a page, then the languages of `Accept-Language` (RFC 9110 §12.5.4). */
@@ -154,7 +154,7 @@ const acceptedLocales = (ctx: Context): string[] => {
 
 export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: eventOriginOf(ctx) });
 
-/** The language of a page: the one of `offered` that the browser prefers, or else the default of the service. */
+/** The language of a page: the one of `offered` that the browser prefers, or else the default of the service, or else English. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
   fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
   BASE_LOCALE;

@@ -18,7 +18,7 @@ export const BOUND_COOKIE = 'refresh_binding';
 const PENDING_LOGIN_COOKIE = 'login_pending';
 /** Lets a user log in on this device without the second factor (ADR 0009). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
-/** The result of a form, for the page that shows it (ADR 0024). */
+/** What the next page says, such as the result of a form (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
 /** Proves for ten minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
@@ -27,7 +27,7 @@ const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 const USED_LAST_COOKIE = 'used_last';
 /** The language that was chosen on a page. It never has a prefix, since it need not be protected against other hosts of the domain. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';
-/** The beginning of the name of a cookie with a log-in at a provider (ADR 0027). The name ends with a hash of the log-in's state. */
+/** The beginning of the name of a cookie with a begun log-in at a provider (ADR 0027) or in the back office. It ends with a hash of the log-in's state. */
 const START_COOKIE = 'sign_in_';
 /** The session of an operator in the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';
@@ -38,10 +38,10 @@ export const COOKIE_NAMES = [
   ...[PAGE_VISITOR_COOKIE, PAGE_LOCALE_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, `${START_COOKIE}[\\w-]{22}`],
 ] as const;
 
-/** The prefixes that names of cookies may have (RFC 6265bis §4.1.3): browsers let no script set such a cookie. */
+/** The prefixes that names of cookies may have (RFC 6265bis §4.1.3): browsers that know them let no script set such a cookie. */
 export const COOKIE_PREFIXES = ['__Http-', '__Host-Http-'] as const;
 
-/** Reads, sets and clears a cookie, always with the same attributes, so that each `Set-Cookie` replaces the cookie. */
+/** Reads, sets and clears a cookie, always with the same name, domain and path, so that each `Set-Cookie` replaces the cookie. */
 export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attributes }: CookieSettings) => {
   const name = prefix + plainName;
   const write = (ctx: Context, value: string, age: number): void => {
@@ -60,7 +60,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
   const read = (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [];
   return {
     read,
-    /** The values of the cookie; empty if a page of another site caused the request. */
+    /** The values of the cookie; none if the request `isCrossSite`. */
     readOwn: (ctx: Context): readonly string[] => (isCrossSite(ctx) ? [] : read(ctx)),
     set: (ctx: Context, value: string): void => write(ctx, value, maxAge),
     clear: (ctx: Context): void => write(ctx, '', 0),
@@ -72,12 +72,12 @@ export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 /**
  * The cookies of the refresh token and of the access token.
  * @param access `null`: the access token has no cookie
- * @param data the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
+ * @param clearedData the kinds of other data of the site that browsers clear with the cookies (`Clear-Site-Data`)
  */
 export const sessionCookies = (
   refresh: CookieSettings,
   access: AccessCookieSettings | null,
-  data: readonly string[],
+  clearedData: readonly string[],
 ) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
@@ -86,7 +86,7 @@ export const sessionCookies = (
   return {
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    /** Sets both cookies. @returns the `data` of the response */
+    /** Sets the cookies. @returns the `data` of the response */
     set: (ctx: Context, { refreshToken, ...access }: TokenPair) => {
       refreshCookie.set(ctx, refreshToken);
       setAccess(ctx, access);
@@ -97,7 +97,7 @@ export const sessionCookies = (
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);
       accessCookie?.clear(ctx);
-      if (data.length > 0) ctx.set('Clear-Site-Data', data.map((each) => `"${each}"`).join(', '));
+      if (clearedData.length > 0) ctx.set('Clear-Site-Data', clearedData.map((each) => `"${each}"`).join(', '));
     },
   };
 };
@@ -123,7 +123,7 @@ export const pageCookies = (settings: CookieSettings) => ({
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** Log-ins at providers that a browser may have begun and not ended, such as in several tabs. */
+/** Log-ins that a browser may have begun and not ended, such as in several tabs. */
 const MAX_STARTS = 5;
 /** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
@@ -131,17 +131,17 @@ const STARTS_MAX_LENGTH = 6_000;
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** Takes the place of the state in the name of the cookie that keeps an identity, until the next log-in links it to the account. */
+/** In place of a state, for the cookie that keeps an identity until the next log-in, which may link it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
-/** The cookies of log-ins at providers, one for each. They are `Lax` instead of `Strict`: browsers have to send them after a redirect from another site. */
+/** The cookies of begun log-ins, one for each. Instead of `Strict`, they are `Lax`: browsers have to send them after a redirect from another site. */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
   const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });
   const cookieOf = (state: string) => cookieNamed(START_COOKIE + hashOf(state).slice(0, 22));
   const { prefix = '' } = settings;
   return {
-    /** Adds a cookie, and clears old ones. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED if the cookie is too long for browsers */
+    /** Adds a cookie, and clears the oldest above the limits. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED if the cookie is too long for browsers */
     add: (ctx: Context, state: string, sealed: string): void => {
       if (sealed.length > START_MAX_LENGTH)
         throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [START_TOO_LONG] });

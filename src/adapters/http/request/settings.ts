@@ -1,4 +1,4 @@
-/** Types of the configuration. This file does not import Koa, so that programs can import the configuration without Koa's types. */
+/** Types of the configuration, and of health checks. This file does not import Koa, so that programs can import the configuration without Koa's types. */
 
 /** SPEC "Refresh cookie". */
 export type CookieSettings = {

@@ -25,7 +25,7 @@ export const TAGS = {
 
 type Tag = keyof typeof TAGS;
 
-/** SPEC "Route guard". With a scope, the route requires an assertion of a program that has the scope, instead of an access token (ADR 0031). */
+/** SPEC "Route guard". A route with a scope is for programs and people of the back office that have this scope, and takes no access token (ADR 0031). */
 export type Strategy = 'public' | 'optional' | 'required' | Scope;
 /** SPEC "Rate limiting". `none` is for health checks, which proxies send to every instance. */
 export type Tier = 'global' | 'strict' | 'public' | 'none';
@@ -60,7 +60,7 @@ type RequestSchemas<Body, Query, Params> = {
 };
 
 /**
- * `v.strictObject` refuses unknown parameters, so that a misspelled `?except=current` fails and does not end all sessions. Pages use
+ * `v.strictObject` refuses unknown parameters, so that a misspelled `?except=current` fails and does not end all sessions. Pages that people open use
  * `v.looseObject` or `v.unknown()`, since mail programs and advertisers add parameters to links.
  */
 export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
@@ -78,7 +78,7 @@ export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
 export const NO_STORE = 'no-store';
 
-/** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route have the envelope. */
+/** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route are those of any route. */
 export type Unwrapped = {
   readonly type: string;
   /** The header `Cache-Control` (RFC 9111 §5.2.2). A response that caches may store has no `svc-request-id` (ADR 0013). */
@@ -97,7 +97,7 @@ type CookieUse = {
   /**
    * The cookie that a success sets or clears. Refresh cookie: `sets` always sets it, `opens` sets it for a new session, `may-set` in some cases,
    * `clears` clears it unless another site caused the request. Other cookies: `binds` sets `refresh_binding`, `waits` `login_pending`, `starts`
-   * `sign_in_…`; `access` sets or clears the cookie of the access token.
+   * `sign_in_…`; `access` may clear the cookie of the access token.
    */
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
@@ -120,7 +120,7 @@ export type Route = Omit<RouteHead, 'at'> & {
   readonly auth: Strategy;
   /** Default: `global`. */
   readonly throttle: Tier;
-  /** Requests a minute that one user or program may send, from all its addresses together. Only with `auth: 'required'` or a scope. Default: no limit. */
+  /** Requests a minute that one user or operator may send, from all addresses together. Only with `auth: 'required'` or a scope. Default: no limit. */
   readonly requestsPerUser?: number;
   /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default, and `null`: none. */
   readonly stepUp?: StepUp | null;
@@ -130,7 +130,7 @@ export type Route = Omit<RouteHead, 'at'> & {
   readonly response: Response<Schema> & { readonly status: number; readonly data: Schema };
   /** The page servers that may call the route. Default: none. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether clients that prefer HTML get errors as pages. A browser that navigates always gets a page. Default: whether the response has a page. */
+  /** Whether clients that prefer HTML get errors as pages. A navigation with `Sec-Fetch-Dest` gets one anyway. Default: whether `response.page` is set. */
   readonly errorPages: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
   /** The entries of an application's own codes, which the catalog lacks. Default: none. */
@@ -139,9 +139,9 @@ export type Route = Omit<RouteHead, 'at'> & {
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route uses no cookie. */
   readonly cookie: CookieUse;
-  /** For pages of the service and their forms: the refresh cookie, which is not renewed, identifies the user instead of an access token. */
+  /** For pages of the service and their forms: instead of an access token, the refresh cookie identifies the user, or `admitPerson` the operator. */
   readonly visitor?: true;
-  /** The route takes a posted form instead of JSON, and does what the route `submits` of the API does. */
+  /** The route takes a posted form instead of JSON, and does what the route `submits` does. */
   readonly form?: {
     readonly submits: Route;
     /** The path of the page with the form. */
@@ -155,12 +155,12 @@ export type Route = Omit<RouteHead, 'at'> & {
   };
   /** The route that counts the requests to this route as its own. Default: this route has limits of its own. */
   readonly sharesLimitsOf?: Route;
-  /** @returns the URL to which an error sends the browser; `null`: the browser gets the error page */
+  /** @returns the URL to which an error sends the browser; `null`: the response is the error */
   readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-/** Whether the OpenAPI document describes a route. It leaves out pages and their forms, which are for people. */
+/** Whether the OpenAPI document describes a route. It leaves out pages for visitors and their forms, which are for people. */
 export const isDescribed = ({ visitor }: Route): boolean => visitor === undefined;
 
 type Response<Data> = {
@@ -277,10 +277,10 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** For routes that require a token, whose use cases read its session (ADR 0004), and for routes with a scope, which store that an assertion was used. */
+/** For a route that requires a token, whose session is read (ADR 0004), and for a route with a scope: the use of an assertion is stored. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** A route with one of these uses issues an access token, and fails with a hook that adds claims to the token (SYS_HOOK_UNAVAILABLE). */
+/** A route with one of these uses may issue an access token, for which it asks the hook `claims`. If the hook fails, the route fails, too. */
 const ISSUING_COOKIE_USES: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [
@@ -294,7 +294,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/** The statuses of a refused origin (403), of a busy service (503), of requests that the HTTP server refuses, and of a wrong media type (415). */
+/** The statuses with which the pipeline or the HTTP server may refuse a request, such as 403 because of its origin, or 415 because of its body. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

@@ -10,7 +10,7 @@ import type { HttpDeps } from '../http-deps.ts';
 import { IncomingMessage, ServerResponse } from '../node-http.ts';
 import { COOKIE_NAMES, COOKIE_PREFIXES } from '../request/cookies.ts';
 
-/** Stages 1 to 5, which every request passes before the router finds its route. */
+/** Stages 1 to 5 of SPEC "Request processing", which come before the router. */
 
 /** The default for responses: they may load nothing, and no page may frame them. Pages replace the policy by their own. */
 const setSecurityHeaders = helmet({
@@ -32,10 +32,10 @@ export const securityHeaders: Middleware = ({ res }, next) => {
   return next();
 };
 
-/** A browser may send several cookies of one name, one for each domain and path. Further ones are ignored. */
+/** A browser may send several cookies of one name, one for each domain and path. Those beyond this number are ignored. */
 const MAX_COOKIES_OF_NAME = 8;
 
-/** The name in a `name=value` of the `Cookie` header. It matches only cookies that the service reads. */
+/** The name in a `name=value` of the `Cookie` header: one of `COOKIE_NAMES`, with or without a prefix. */
 const COOKIE_PAIR = new RegExp(`^[ \\t]*((?:${COOKIE_PREFIXES.join('|')})?(?:${COOKIE_NAMES.join('|')}))[ \\t]*=`);
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
@@ -86,21 +86,21 @@ type RequestScope = {
   readonly version: string;
 };
 
-const scopes = new AsyncLocalStorage<RequestScope>();
+const requestScopes = new AsyncLocalStorage<RequestScope>();
 
-/** The request in whose handling the caller runs, or `undefined` outside of a request. */
-export const currentRequest = (): RequestScope | undefined => scopes.getStore();
+/** The request that the running code handles; `undefined` outside of stages 5 to 12. */
+export const currentRequest = (): RequestScope | undefined => requestScopes.getStore();
 
 export const idsOfRequest = () => {
   const { requestId, trace } = currentRequest() ?? {};
   return { requestId, traceId: trace?.traceId };
 };
 
-/** Stage 4. From here on, all code that runs for the request can read its ids by `currentRequest` (SPEC "Request processing"). */
+/** Stage 4. In stages 5 to 12, all code can read the ids of the request by `currentRequest`. Stage 13 surrounds this stage, so it cannot. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
     const scope = { requestId: id, trace, time: clock.now(), version };
-    return runInTrace(trace, () => scopes.run(scope, next));
+    return runInTrace(trace, () => requestScopes.run(scope, next));
   };
 
 /** An origin in its serialized form (RFC 6454 §6.2), short enough for the log. */
@@ -117,8 +117,8 @@ const isAllowedHost = (host: string, hosts: readonly string[]): boolean => {
 };
 
 /**
- * The origin of the page that sends a request; empty if no page of another origin sends it. With a form of a page under `no-referrer`, browsers
- * send `Origin: null`: then `Sec-Fetch-Site`, which no page can set, tells whether it is a page of the service.
+ * The header `Origin`; empty if there is none, or if it is `null` for a page of the service itself. Browsers send `Origin: null` with a form of a
+ * page under `no-referrer`: then `Sec-Fetch-Site`, which no page can set, tells whether the page has the origin of the service.
  */
 export const originOfPage = (ctx: Context): string => {
   const origin = ctx.get('origin');
@@ -150,7 +150,7 @@ export const crossOrigin = ({
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
     keepHeadersOnError: false,
   });
-  /** The library sets these headers only for preflights. SPEC "Cross-origin rules" wants them for every allowed request. */
+  /** The library sets most of these headers only for preflights. SPEC "Cross-origin rules" wants all of them for every allowed origin. */
   const corsHeaders = {
     'Access-Control-Allow-Methods': allowMethods,
     'Access-Control-Allow-Headers': allowHeaders,

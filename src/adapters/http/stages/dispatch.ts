@@ -34,7 +34,7 @@ export const startTiming: Middleware = (ctx, next) => {
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'];
 const PREFETCH_PURPOSE = /prefetch|prerender|preview/i;
 
-/** The values of `Sec-Fetch-Dest` for navigations, for `fetch` and without the header. Other values are those of images, frames and the like. */
+/** `Sec-Fetch-Dest` of navigations is `document`, of `fetch` it is `empty`; old browsers have no such header. Images, frames and the like have others. */
 const INTENDED_DESTINATIONS = ['', 'document', 'empty'];
 
 /** Whether the user probably did not intend a request: a prefetch, a HEAD, or an image or frame, which another site can embed. */
@@ -44,8 +44,8 @@ const isUnintended = (ctx: Context): boolean =>
   PURPOSE_HEADERS.some((name) => PREFETCH_PURPOSE.test(ctx.get(name)));
 
 /**
- * The end of the pipeline: calls the route's handler. A GET that changes cookies, such as a log-out, refuses unintended requests: an image must not
- * log out its viewer, and a browser could answer a later click with the response to a prefetch (ADR 0005).
+ * The end of the pipeline: calls the route's handler. A GET that declares `cookie.writes`, such as the log-out, refuses unintended requests: an image
+ * must not log out its viewer, and a browser could answer a later click with the response to a prefetch (ADR 0005).
  */
 export const callHandler = ({ method, cookie, handler }: Route): Middleware =>
   async function callHandler(ctx) {
@@ -79,7 +79,7 @@ export const FALLBACK = route({
 /** The path of a page that has a trailing slash, or ends with the token of a link whose `#` a mail program has encoded as `%23`. */
 const DAMAGED_PATH = /^(?<folder>.*\/)(?<name>[\w-]+)(?<slash>\/?)(?:%23(?<token>token=[\w%.&=+-]+))?$/;
 
-/** The relative URL of a page whose path is damaged in the request; `null`: no page has such a path. */
+/** The relative URL of the page that a GET with a damaged path is for; `null`: it is no such request. */
 const undamagedUrl = ({ method, path, search }: Context, pages: ReadonlySet<string>): string | null => {
   const { folder, name, slash, token } = DAMAGED_PATH.exec(path)?.groups ?? {};
   if (method !== 'GET' || !pages.has(`${folder}${name}`)) return null;
@@ -87,8 +87,8 @@ const undamagedUrl = ({ method, path, search }: Context, pages: ReadonlySet<stri
 };
 
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
-  // A router compares a path with each of its routes. Pages have a router of their own, so that requests to the API do not take longer.
-  // `strict`: a trailing slash does not match. `DELETE /sessions/`, without the id of a session, must not end all sessions.
+  // A router compares a path with each of its routes. Pages with a `visitor` have a router of their own, so that requests to the API are not slower.
+  // `strict`: a trailing slash does not match. `DELETE /auth/sessions/`, without the id of a session, must not end all sessions.
   const newRouter = () => new Router({ exclusive: true, strict: true });
   const [api, pages] = [newRouter(), newRouter()];
   const key = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
@@ -115,7 +115,7 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   const byRouters = compose([...[api, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {
     if (!hasPath(ctx)) return fallback(ctx, next);
-    // Without a router, nothing else sets `params`.
+    // A router sets `params`, but a route without parameters is called without a router.
     ctx.params = {};
     return (withoutParameters.get(key(ctx)) ?? byRouters)(ctx, next);
   };
@@ -130,7 +130,7 @@ const hasPath = (ctx: Context): boolean => {
   }
 };
 
-/** For a form and a route of the API that have the same path. */
+/** For a form and a route of the API that have the same method and path. */
 const byContentType =
   (json: Middleware, form: Middleware): Middleware =>
   (ctx, next) =>

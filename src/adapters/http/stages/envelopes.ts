@@ -15,9 +15,9 @@ type EnvelopeContext = {
   readonly requestId: string;
   readonly version: string;
   readonly user?: { readonly id: string; readonly username: string };
-  /** Present if the browser holds the key of the session that the request opened or renewed (ADR 0006). */
+  /** Present if the browser holds the key of the session that a registration, log-in or refresh has opened or renewed (ADR 0006). */
   readonly binding?: 'browser';
-  /** Present if a page or an app holds the key of the session. */
+  /** The same for a page or an app that holds the key of the session. */
   readonly deviceKey?: true;
 };
 
@@ -49,7 +49,7 @@ const contextOf = ({ request: { id, version, jwtClaim }, state: { binding } }: C
   ...(binding === 'device' && { deviceKey: true }),
 });
 
-/** Stage 11: removes the members that the response schema does not have. */
+/** Stage 11: validates and converts the payload by the response schema, which also removes members that an object of the schema lacks. */
 export const responseSerialization = ({ response }: Route): Middleware =>
   async function responseSerialization(ctx, next) {
     await next();
@@ -115,7 +115,7 @@ const respondUnwrapped = (ctx: Context, unwrapped: Unwrapped): void => {
   const content = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : toJson(payload);
   setCacheControl(ctx, cacheControl);
   if (embeddable) ctx.set(EMBEDDABLE_HEADERS);
-  // The handler of a cached document has already set the tag.
+  // Some handlers have already set the tag, such as those of cached documents.
   if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(content);
   ctx.body = content;
   // After `ctx.body`, which sets a type of its own, and not by `ctx.type`, which adds a charset.
@@ -133,14 +133,14 @@ const setCacheControl = (ctx: Context, cacheControl: string): void => {
 
 /**
  * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Koa would also check `If-Modified-Since`, which a server must ignore
- * beside a tag (§13.1.3). For a response without an ETag, Koa would take `If-None-Match: *` for a match.
+ * beside `If-None-Match` (§13.1.3). For a response without an ETag, Koa would take `If-None-Match: *` for a match.
  */
 const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];
   if (ctx.response.get('ETag') && ctx.fresh) ctx.status = 304;
 };
 
-/** Koa would serialize after all stages, so that an error would have no envelope. A bigint, a cycle, and a `toJSON` that throws have no JSON form. */
+/** Koa would serialize after all stages, so that an error would have no envelope. A bigint or a cycle, for instance, has no JSON form. */
 const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);
@@ -149,7 +149,7 @@ const toJson = (value: unknown): string => {
   }
 };
 
-/** Stage 13: turns an exception of any stage into the error envelope, a page for people, or a redirect to a page that shows the error. */
+/** Stage 13: turns an exception of any stage into the error envelope, a page for people, or the redirect that the route declares (`errorLocation`). */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
   async function errorEnvelope(ctx, next) {
     ctx.state.arrivedAt = monotonicTime();
@@ -161,7 +161,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       ctx.request.version = deps.version;
       ctx.set(REQUEST_ID_HEADER, ctx.request.id);
       const error = declaredError(ctx, toAppError(exception), deps);
-      // The guard accepted the token, but the use case refused it: the envelope must not name the token's user.
+      // If the guard accepted the token, and a later check refused it, the envelope must not name the token's user.
       if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
       const location = (await ctx.state.route?.errorLocation?.(ctx, error)) ?? null;
@@ -178,7 +178,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     logRequest(ctx, deps);
   };
 
-/** The paths of pages for users, and of their forms. The router ignores letter case, too. */
+/** Pages for users and their forms have such paths, besides routes of the API. The router ignores letter case, too. */
 const USER_PATH = /^\/auth\//i;
 
 const respondWithPage = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<void> => {

@@ -25,14 +25,14 @@ const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
 /** The value of `WWW-Authenticate` after a wrong DPoP proof (RFC 9449 §7.1). */
 const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 
-const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
+const MALFORMED_HEADER = { ok: false, reason: 'malformed Authorization header' } as const;
 
 /** Joins several `Authorization` headers, which makes them malformed: else a proxy could check one of them, and the service read another. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 /**
- * Stage 7. SPEC "Route guard". It verifies the token. Whether the token's session is live is checked here only for a step-up, else by the use case
- * (ADR 0004). In the back office, it admits programs by assertions, and people to the pages (ADR 0031).
+ * Stage 7. SPEC "Route guard". It verifies the token. It asks whether the session is live only for a step-up, and for visitors of pages: otherwise
+ * that is left to the handler (ADR 0004). In the back office, it admits programs by assertions, and people to the pages (ADR 0031).
  */
 export const authenticationGuard = (
   { auth, stepUp, visitor, response: { identifies } }: Route,
@@ -49,7 +49,7 @@ export const authenticationGuard = (
     const boundToken = DPOP.exec(header)?.[1];
     const token = visitor ? await visitorToken(ctx, auth) : (boundToken ?? BEARER.exec(header)?.[1]);
     const proof = boundToken === undefined ? null : presentedProof(ctx, boundToken, target);
-    const verified = token === undefined ? MALFORMED : await authenticate(token, proof);
+    const verified = token === undefined ? MALFORMED_HEADER : await authenticate(token, proof);
     if (verified.ok) {
       const { claims, sessionId } = verified.token;
       ctx.request.jwtClaim = claims;
@@ -76,7 +76,7 @@ const authenticateProgram = async (ctx: Context, now: number, admit?: AdmitOpera
     throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
   const admission = assertion === undefined ? undefined : await admit?.(assertion, now);
   if (!admission?.ok) {
-    const reason = admission?.problem ?? MALFORMED.reason;
+    const reason = admission?.problem ?? MALFORMED_HEADER.reason;
     throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
   }
   return admission.operator;
@@ -106,7 +106,7 @@ export const recognisePageServer = (pageServers: readonly PageServer[]): Middlew
 
 const USER_WINDOW = 60_000;
 
-/** The middlewares that limit the requests to a route. Each route has its own counts. A middleware throws 429 with `Retry-After`. */
+/** The middlewares that limit the requests to a route, and throw 429 with `Retry-After`. Requests are counted by the name of the route. */
 export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLimits' | 'counts'>) => {
   const redis = redisFacade(counts);
   const limiter = (limit: RateLimit, namespace: string, id: (ctx: Context) => string): Middleware[] =>
@@ -125,9 +125,9 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
           }),
         ];
   return ({ name, throttle, requestsPerUser }: Route) => ({
-    /** Stage 6: counts requests of a client, by its address (SPEC "Rate limiting"). */
+    /** Stage 6: counts requests of a client, by `clientKey` (SPEC "Rate limiting"). */
     perClient: limiter(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
-    /** Counts requests of a user or a program. It runs after the guard. */
+    /** Counts requests of a user or an operator. It runs after the guard. */
     perUser:
       requestsPerUser === undefined
         ? []
@@ -135,7 +135,7 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
   });
 };
 
-/** `unknown` cannot happen: only routes that require a token or an assertion have a limit for each user. */
+/** `unknown` cannot happen: only routes with `auth: 'required'` or a scope have `requestsPerUser`. */
 const userKey = ({ request, state }: Context): string => request.jwtClaim?.sub ?? state.operator?.name ?? 'unknown';
 
 /** The only command of Redis that koa-ratelimit calls. @returns `left`: requests that remain, including this one; `end`: of the window, in epoch seconds */
@@ -143,7 +143,7 @@ type RateLimiterCommand = {
   ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
 };
 
-/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: one whose clock is ahead would remove the counts of the others. */
+/** Takes the place of Redis in koa-ratelimit, whose script uses each instance's clock: an instance whose clock is ahead would remove others' counts. */
 const redisFacade = (counts: Pick<Counts, 'countRequest'>): Redis => {
   const facade: RateLimiterCommand = {
     async ratelimiter(key, _now, window, max) {

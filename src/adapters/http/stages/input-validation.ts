@@ -43,12 +43,12 @@ export const checkerInto =
     return result.output;
   };
 
-/** More than any route has. A query with more of them has an unknown or a repeated parameter, so it is refused anyhow. */
+/** More than any route has. So a query with more has an unknown or a repeated parameter: a strict schema refuses it, others ignore the rest. */
 export const MAX_PARAMETERS = 16;
 
 /**
- * The first `MAX_PARAMETERS` parameters of a query; `null`: the query is not UTF-8. A repeated parameter becomes an array, which no schema accepts.
- * Koa's parser is not used, since its time grows with the square of the length.
+ * The first `MAX_PARAMETERS` parameters of a query; `null`: the query is not UTF-8. A repeated parameter becomes an array, which no parameter of a
+ * schema accepts. Koa's parser is not used, since its time grows with the square of the length.
  */
 export const readQuery = (target: string): ParsedUrlQuery | null => {
   if (!target.includes('?')) return {};
@@ -98,7 +98,7 @@ const readBytes = bodyParser(PARSER_OPTIONS);
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the body if the route has a schema for it. If the schema is optional, a body that is empty, `null`, or no JSON counts as none.
+ * Reads the body of a request. If the schema is optional, a body that is empty or `null`, or has another media type, counts as none.
  * @returns `undefined`: there is no body; `null`: the body is not a JSON object in UTF-8
  */
 const readBody = async (schema: v.GenericSchema, ctx: Context): Promise<unknown> => {

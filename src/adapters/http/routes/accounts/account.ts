@@ -29,7 +29,7 @@ export const ChangeUsernameBody = v.object({ username: fields.Username });
 
 const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
-/** With PASSWORDS=optional, one of these members of the body confirms a change. */
+/** With PASSWORDS=optional, one of these members of the body confirms a change or the deletion of the account. */
 export const CONFIRMATION_MEMBERS = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
 export const PasswordlessDeletionBody = v.pipe(v.object(CONFIRMATION_MEMBERS), v.examples([{ code: '48151623' }]));
 

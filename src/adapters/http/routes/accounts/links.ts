@@ -24,7 +24,7 @@ import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 import { ACCOUNT_ROUTE, CONFIRMATION_MEMBERS, confirmationErrors } from './account.ts';
 
-/** For routes about links in mails, which need no session. */
+/** For routes about links in mails. A request needs no session. */
 const MAIL_ROUTE = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
 /** For routes that send a link to the address of an account. The response does not tell whether the address has an account. */
@@ -95,7 +95,7 @@ export const confirmPasswordResetBody = (limits: PasswordLimits) =>
 
 export const PasswordResetPreviewJson = v.pipe(v.object({ username: v.string() }), v.title('PasswordResetPreview'));
 
-/** Routes that set a new password by a link (ADR 0010). In a service without mail, operators make the links. */
+/** Routes that set a new password by a link (ADR 0010). In a service without mail, only operators make such links. */
 export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   ...(deps.mailer === null
     ? []
@@ -142,7 +142,6 @@ export const formerLinkRoutes = (pagesUrl: string): Route[] =>
 
 const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
-/** The body of a change with PASSWORDS=optional. */
 export const PasswordlessEmailChangeBody = v.pipe(
   v.object({ email: Email, ...CONFIRMATION_MEMBERS }),
   v.examples([{ email: 'ada@example.net', code: '48151623' }]),

@@ -17,7 +17,6 @@ const memberSchemas = (limits: PasswordLimits) => ({
   proof: v.optional(Proof),
 });
 
-/** The body of a registration with PASSWORDS=optional. */
 const passwordlessBody = (limits: PasswordLimits) =>
   v.object({ ...memberSchemas(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
 export type PasswordlessRegisterBody = ReturnType<typeof passwordlessBody>;

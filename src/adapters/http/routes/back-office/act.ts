@@ -14,14 +14,14 @@ import type { ActForm, PageView } from '../../pages/office/view.ts';
 import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
 export type ActDeps = Core & {
-  /** The counts of wrong passwords; `null`: each instance counts by itself, so that a command cannot reach the counts. */
+  /** The counts of wrong passwords; `null`: they are in the memory of the service, which a command cannot reach. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-  /** The URL of the pages for links in mails, without the purpose of a link. */
+  /** The URL of the pages for links in mails, to which the purpose of a link is appended. */
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
   /** The rules of ADMIN_USERS, by which users are operators themselves. Default: none. */
   readonly adminUsers?: readonly OperatorRule[];
-  /** Whether operators may get a link that sets a password, with which they could choose it. Default: they may not. */
+  /** Whether operators may get a link that sets a password, so that they could choose the password themselves. Default: they may not. */
   readonly resetLinkHandOver?: 'on' | 'off';
 };
 
@@ -36,20 +36,20 @@ type Declaration<
   Params extends Schema,
   Query extends QuerySchema | undefined,
 > = Omit<RouteHead, 'name'> & {
-  /** Default: the id of the user, if the path has one. */
+  /** Default: the id of a user or a webhook, if the path has one. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What the act needs. Without mail, there is no route and no form for it. The command of an act fails if it lacks either. */
+  /** What the act needs. `mail`: without it, the act has no route and no form. The command fails without either. */
   readonly requires?: 'mail' | 'attempts';
   /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
   /** Whether the act may be about a user who is an operator. Such an act must not let anybody take over the account. */
   readonly mayConcernOperators?: true;
-  /** @throws AppError if the act would fail, before it changes anything */
+  /** What is checked before the act changes anything, also for `--dry-run` of the command. @throws AppError */
   check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
   execute(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
   /** Default: the pages of the back office have no form for the act. */
@@ -67,11 +67,11 @@ type Declaration<
   /** The subcommand of `users`. Default: none. */
   readonly command?: {
     readonly name: string;
-    /** The act cannot be undone, so the command asks for confirmation. */
+    /** The command asks for confirmation, since what the act ends or deletes does not come back. */
     readonly isFinal?: true;
     /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
     readonly reportMember?: string;
-    /** A sentence with which the report ends. */
+    /** A sentence at the end of the report, if the act has changed something. */
     readonly note?: string;
   };
 };
@@ -90,7 +90,7 @@ export const act = <
 
 type CheckedInput = Parameters<Act['execute']>[1] & { readonly [param: string]: unknown };
 
-/** @param input the output of the act's schemas @throws AppError if the act would fail, or would send a mail in a service without mail */
+/** @param input the output of the act's schemas @throws AppError if `check` refuses it, an operator is concerned, or there is no mail for what it sends */
 export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mail, check } = act;
   if (!deps.hasMail && mail?.isSent(input.body)) {
@@ -145,16 +145,16 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
 /** An entry of the audit log. */
 type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
 
-/** Requests in a minute that one program may send to one route. */
-const REQUESTS_PER_PROGRAM = 3_000;
+/** Requests in a minute that one operator, a program or a person, may send to one route. */
+const REQUESTS_PER_OPERATOR = 3_000;
 
-/** Reports each call to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
+/** Reports each call of a handler to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.form === undefined
       ? {
           ...each,
-          requestsPerUser: REQUESTS_PER_PROGRAM,
+          requestsPerUser: REQUESTS_PER_OPERATOR,
           handler: (input, ctx) => {
             const { id } = ctx.params;
             onCall({ actor: actorOf(ctx), call: each.name, ...(id !== undefined && { userId: id }) });

@@ -61,7 +61,7 @@ export const ACTS = {
       attributes: v.optional(json.AttributesField),
       locale: v.optional(Locale),
     }),
-    data: json.UserOfOperatorsJson,
+    data: json.UserForOperatorsJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE'],
     mail: { isSent: ({ sendLink }) => sendLink, preventedBy: ['sendLink', false] },
@@ -140,7 +140,7 @@ export const ACTS = {
     description:
       'Without `emailVerified`, the address gets a link, and the former one counts until it is used. With `final`, the account goes back to its owner, whose address it is: sessions, password, passkeys and sign-ins end, no former address can take the account back, and the owner gets a link that sets a password.',
     body: v.object({ email: Email, emailVerified: OptionalFlag, final: OptionalFlag }),
-    data: json.UserOfOperatorsJson,
+    data: json.UserForOperatorsJson,
     errors: ['AUTH_USER_DUPLICATE'],
     mail: { isSent: ({ emailVerified, final }) => !emailVerified && !final, preventedBy: ['emailVerified', true] },
     async execute(deps, { id, body: { email, emailVerified, final } }, origin) {

@@ -5,10 +5,10 @@ import { StoredEventJson } from '../../../json/account.ts';
 import { AttributesJson, fieldRule, textRule } from '../../../json/fields.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
-export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
+export const UserForOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
 /** An event as operators see it, with the name of the operator who caused it. */
-export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
+export const EventForOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
 export const AttributesField = v.pipe(
   AttributesJson,

@@ -18,12 +18,12 @@ import { overviewPage } from '../../pages/office/overview.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
-import { EventOfOperatorsJson, UserOfOperatorsJson } from './fields.ts';
+import { EventForOperatorsJson, UserForOperatorsJson } from './fields.ts';
 
 const EXAMPLE_ID = '01M805M0DQRNB7PKSRES70K5MB';
 
-const cursorOf = (form: RegExp, example: string) =>
-  v.optional(v.pipe(v.string(), v.regex(form, 'must be `next` of the page before'), v.examples([example])));
+const cursorOf = (pattern: RegExp, example: string) =>
+  v.optional(v.pipe(v.string(), v.regex(pattern, 'must be `next` of the page before'), v.examples([example])));
 
 const UsersQuery = v.strictObject({
   contains: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(EMAIL_MAX_LENGTH), v.examples(['example.org']))),
@@ -59,7 +59,7 @@ const OverviewJson = v.object({
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
 });
 
-/** The acts that only read (ADR 0031). */
+/** Acts that only read (ADR 0031). */
 export const READS = {
   overview: act({
     at: 'GET /overview',
@@ -74,14 +74,14 @@ export const READS = {
   user: act({
     at: 'GET /users/:id',
     summary: 'Return a user',
-    data: UserOfOperatorsJson,
+    data: UserForOperatorsJson,
     execute: async (deps, { id }) => accounts.userData(await accounts.existingUser(deps, id)),
   }),
   'user-events': act({
     at: 'GET /users/:id/events',
     summary: 'List what happened to a user, the latest first, and which operator did it',
     query: EventsQuery,
-    data: pageJson('events', EventOfOperatorsJson),
+    data: pageJson('events', EventForOperatorsJson),
     execute: (deps, { id, query: { before = null, limit = DEFAULT_LIMIT } }) =>
       accounts.listEventsAsOperator(deps)(id, { before, limit }),
   }),
@@ -98,7 +98,7 @@ export const READS = {
     description:
       'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter. With `only`, a page looks through a bounded number of rows, and may have fewer users than `limit`, or none, and a `next`. `logged-in` lists by the last log-in: a further page may have a user again.',
     query: UsersQuery,
-    data: pageJson('users', UserOfOperatorsJson),
+    data: pageJson('users', UserForOperatorsJson),
     async execute(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
       const page = { contains, only, after: cursor, newestFirst: newest !== 'false', limit };
       const { users, next } = await listUsers(deps)(page);
@@ -119,7 +119,7 @@ export const READS = {
     description:
       'With `kind`, a page looks through a bounded number of events, and may have fewer than `limit`, or none, and a `next`. With `actor`, what this operator did, also to users who are gone.',
     query: AllEventsQuery,
-    data: pageJson('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
+    data: pageJson('events', v.object({ userId: v.string(), ...EventForOperatorsJson.entries })),
     execute: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
       accounts.listAllEvents(deps)({ before, limit, ...only }),
     page: {
@@ -157,9 +157,9 @@ export const READS = {
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 
-type Settings = v.InferInput<typeof SettingJson>[];
+type ShownSettings = v.InferInput<typeof SettingJson>[];
 
-export const settingsRead = (settings: Settings) =>
+export const settingsRead = (settings: ShownSettings) =>
   act({
     at: 'GET /settings',
     summary: 'List what the service is set to, without secrets',

@@ -7,13 +7,13 @@ import type { Service } from '../../../../application/service.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
 import { IdentityJson } from '../../../json/account.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
-import { Code, Id, IdParams } from '../../../json/fields.ts';
+import { Id, IdParams, Totp } from '../../../json/fields.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { eventOriginOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { FACTOR_ROUTE, passkeyJson } from './passkeys.ts';
 
-export const ConfirmAppBody = v.object({ id: Id, code: Code });
+export const ConfirmAppBody = v.object({ id: Id, code: Totp });
 
 /** The secret of a new authenticator app, with its QR code. @param serviceName the name of the service in the app */
 export const appJson = async ({ id, secret, username }: StartedApp, serviceName: string) => {

@@ -23,7 +23,7 @@ const presentedFactor = <Members extends object>(members: Members): OneOf<Member
 };
 
 const FACTOR_MEMBERS = {
-  code: v.optional(fields.Code),
+  code: v.optional(fields.Totp),
   recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
   credential: v.optional(UsedCredential),
 };

@@ -34,7 +34,7 @@ export const appLoginRoute = (deps: Service, deviceAccess: DeviceAccess): Route 
   });
 
 /**
- * Makes the code for an app, on a page. It is no route of the API, since a script that has stolen an access token could open a session by it. It needs
+ * Makes the code for an app or the back office. It is no route of the API: a script that has stolen an access token could open a session by it. It needs
  * a step-up: a thief with a copied refresh cookie could open a session as well, and refreshes of the owner would not end that session.
  */
 export const appCodeRoute = (deps: Service, settings: TargetSettings, device: ReadPresentedDevice): Route =>

@@ -76,7 +76,7 @@ const providerCallback = (deps: Service, deviceAccess: DeviceAccess, settings: C
         return;
       }
       ctx.state.start = start;
-      // No fields, since the cookie of the log-in already has a random number.
+      // No fields: the cookie of the log-in has a random number, which tells one attempt from another.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // Although the request comes from another site, it may use the cookies, since this browser has begun the log-in.
         const device = {
@@ -121,7 +121,7 @@ const redirectUrls = (settings: CallbackSettings) => {
     /** @param code a binding code of the new session; `null`: no session was opened */
     afterSuccess: ({ to }: SignInStart, code: string | null): string =>
       viaOwnPage(code === null ? urls.locationOf('target', to) : urls.locationOf('target', to, MARKS.loggedIn, code)),
-    /** For a user who is logged in, and has gone back to the URL of the callback. The cookie with the target was cleared before. */
+    /** For a user who is logged in, and has gone back to the URL of the callback. The cookie with the target is no longer there. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
       return states && viaOwnPage(urls.pathOf('account'));
@@ -130,7 +130,7 @@ const redirectUrls = (settings: CallbackSettings) => {
   };
 };
 
-/** The names of the parameters of a provider's response. */
+/** The parameters of a provider's response that the service needs. */
 const ANSWER_PARAMETERS = ['state', 'code', 'iss', 'error'];
 
 /** For providers that send the browser back by POST. Such a request of another site has no `Lax` cookies, so this redirects the browser to the GET. */

@@ -20,7 +20,7 @@ export type AtProviderSettings = TargetSettings & {
 
 export const ProviderParams = v.object({ provider: v.pipe(v.string(), v.maxLength(31), v.examples(['google'])) });
 
-const StartedJson = v.object({ url: v.string() });
+const ProviderUrlJson = v.object({ url: v.string() });
 
 /** Routes that begin a log-in at a provider, or the linking of an identity (ADR 0027). */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
@@ -52,7 +52,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
         extra: v.optional(Extra),
       }),
     },
-    response: { data: StartedJson },
+    response: { data: ProviderUrlJson },
     errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
     handler: ({ params, body }, ctx) => start({ ...params, ...body }, ctx),
   });
@@ -69,7 +69,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
       stepUp: FACTOR_CHANGE,
       throttle: 'strict',
       request: { params: ProviderParams, body: TargetsBody },
-      response: { data: StartedJson },
+      response: { data: ProviderUrlJson },
       errors: ['SYS_PROVIDER_UNAVAILABLE'],
       handler: ({ params, body, caller }, ctx) => start({ ...params, ...body, caller }, ctx),
     }),
@@ -88,7 +88,7 @@ const appRoute = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>):
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
     const { to } = input.query as { readonly to: string };
-    const result = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof StartedJson>;
+    const result = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof ProviderUrlJson>;
     ctx.state.location = result.url;
     return result;
   },
@@ -107,6 +107,6 @@ const formRoute = (submits: Route): Route => ({
     submits,
     allowsApplications: true,
     page: PAGES['log-in'].path,
-    successLocation: async ({ state }) => (state.payload as v.InferOutput<typeof StartedJson>).url,
+    successLocation: async ({ state }) => (state.payload as v.InferOutput<typeof ProviderUrlJson>).url,
   },
 });

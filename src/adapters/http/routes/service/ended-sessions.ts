@@ -100,7 +100,7 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** While requests come or wait, the list is read at this interval, in milliseconds, since other instances may have changed it. */
+/** While requests come or wait, the list is read again after so many milliseconds, since other instances may have changed it. */
 const READ_INTERVAL = 500;
 /** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
@@ -110,14 +110,14 @@ const RESIGN_INTERVAL = 60_000;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_OF_CLIENT = 100;
 
-/** The list of ended sessions and users. An instance reads it once for all requests that come meanwhile, and signs it once for each change (ADR 0029). */
+/** The list of ended sessions and users. An instance reads it once for all requests that come meanwhile, and signs it only when it has to (ADR 0029). */
 export const endedFeed = ({ read, sign }: ListSource) => {
   let current: SignedList | undefined;
   let [readAt, signedAt, hasNews, isStopped, entryCount] = [0, 0, false, false, 0];
   let pendingRead: Promise<SignedList> | undefined;
   const wakers = new Set<() => void>();
-  const waiting = new Map<string, number>();
-  const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
+  const waitingByClient = new Map<string, number>();
+  const allWaiting = () => [...waitingByClient.values()].reduce((sum, count) => sum + count, 0);
 
   const readAndSign = async (): Promise<SignedList> => {
     hasNews = false;
@@ -172,21 +172,21 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     async list(caller: ListRequest): Promise<SignedList> {
       const list = await getList();
       const { client, wait } = caller;
-      const waitingOfClient = waiting.get(client) ?? 0;
+      const waitingOfClient = waitingByClient.get(client) ?? 0;
       if (wait === 0 || waitingOfClient >= MAX_WAITING_OF_CLIENT || allWaiting() >= MAX_WAITING) return list;
-      waiting.set(client, waitingOfClient + 1);
+      waitingByClient.set(client, waitingOfClient + 1);
       try {
         return await waitForChange(list, caller);
       } finally {
-        const left = (waiting.get(client) ?? 1) - 1;
-        if (left === 0) waiting.delete(client);
-        else waiting.set(client, left);
+        const left = (waitingByClient.get(client) ?? 1) - 1;
+        if (left === 0) waitingByClient.delete(client);
+        else waitingByClient.set(client, left);
       }
     },
     /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */
     includes: async (token: AccessToken): Promise<boolean> =>
       (await getList().catch(() => current))?.includes(token) ?? false,
-    /** The application calls this after this instance has ended a session: the list is read again at once. */
+    /** Called after this instance has ended a session: the list is read again as soon as `SIGN_INTERVAL` allows. */
     notify() {
       // Until the list is read again, a second call would wake the same requests.
       if (hasNews) return;

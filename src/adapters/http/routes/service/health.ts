@@ -20,7 +20,7 @@ export const withSharedPing = ({ ping, ...check }: Check): Check => {
 };
 
 const ReadinessJson = v.object({
-  /** `degraded`: all routes work, but a part that is not required is down. */
+  /** `degraded`: a part is down without which most requests succeed. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
 });

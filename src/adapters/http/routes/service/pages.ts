@@ -119,7 +119,7 @@ const fileRoute = (name: string, path: `/${string}`, type: string, what: string)
 /** Characters. No origin is longer, since a host name has at most 253. */
 const ORIGIN_MAX_LENGTH = 300;
 
-/** The origin of the page from which the browser comes, and whether its pages may call the service; `null`: unknown, or the service itself. */
+/** The origin from which the browser comes, and whether its pages may call the service; `null`: unknown, or the service itself. */
 const callingOrigin = (ctx: Context, { baseUrl, allowedOrigins }: PageSettings) => {
   // Browsers send no `Origin` with a navigation, but a `Referer`.
   const page = URL.parse(ctx.get('Origin') || ctx.get('Referer'));

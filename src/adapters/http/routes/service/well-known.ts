@@ -52,7 +52,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
     handler: () => ({
       issuer,
       jwks_uri: `${baseUrl}/.well-known/jwks.json`,
-      // Empty, but required: the service has no endpoints of OAuth.
+      // Empty, since the service has no endpoints of OAuth: the first is required, and the default of the second names grants.
       response_types_supported: [],
       grant_types_supported: [],
       ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),

@@ -9,10 +9,10 @@ import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-sessions.ts';
 
-/** The body is optional, as in SPEC "Endpoints". */
+/** The body is optional: SPEC "Endpoints" has none. */
 const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
 
-/** Refresh, log-out and session (SPEC "Endpoints"). @param endedFeed `null`: no list of ended sessions is configured */
+/** Refresh and log-out (SPEC "Endpoints"), and what an access token says. @param endedFeed `null`: the signer of tokens cannot sign the list */
 export const refreshRoutes = (deps: Service, deviceAccess: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
   const { cookie, readPresentedDevice, browser } = deviceAccess;
   const renew = refresh(deps);

@@ -50,7 +50,6 @@ import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
 import type { Service } from '../../application/service.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
-import { liveSession } from '../../application/sessions/current-user.ts';
 import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION } from '../version.ts';
@@ -116,8 +115,8 @@ export const declareRoutes = (
   ];
   const describedRoutes = () => routes.filter(isDescribed);
   const routes: Route[] = [
-    // The router prefers the last route that matches, so routes of the service win.
-    ...own.map((each) => withLiveSession(deps, each)),
+    // The router prefers the last route that matches, so routes of the service win. With an empty step-up, the guard checks that the session lives.
+    ...own.map((each) => (each.auth === 'required' ? { ...each, stepUp: each.stepUp ?? {} } : each)),
     ...api,
     ...(config.accountPages || hasAccountPages
       ? openPages(deps, config, {
@@ -156,15 +155,6 @@ export const declareRoutes = (
   assertDistinct(own, routes);
   return { routes, visitorToken: tokenOf };
 };
-
-/** Routes of an application refuse tokens of ended sessions as well (ADR 0004). For a step-up, the guard does that. */
-const withLiveSession = (deps: Service, { handler, ...own }: Route): Route => ({
-  ...own,
-  handler: async (input, ctx) => {
-    if (own.auth === 'required' && !own.stepUp && input.caller) await liveSession(deps, input.caller);
-    return handler(input, ctx);
-  },
-});
 
 const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void => {
   for (const { name, method, path } of own) {

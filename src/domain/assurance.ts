@@ -108,7 +108,7 @@ export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticat
   assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : (presentedAt({ authenticatedAt, amr }) ?? 0);
 
 export type StepUp = {
-  /** The most milliseconds that may have passed since the user authenticated. */
+  /** The most milliseconds that may have passed since the user authenticated. Without both members, nothing is required. */
   readonly recent?: number;
   /** A user with a second factor needs both kinds of factors, within `recent`. Without `recent`, only the second factor has to be of the last five minutes. */
   readonly assurance?: 'aal2-if-enrolled';
@@ -136,6 +136,7 @@ export const missingStepUp = (
   { authenticatedAt, amr, knownAt, heldAt }: Authenticated,
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
+  if (recent === undefined && assurance === undefined) return null;
   const maxAge = recent ?? STEP_UP_AGE;
   const isMissing = (at: number | null, age = recent) => at === null || (age !== undefined && now - at >= age);
   if (assurance !== 'aal2-if-enrolled' || !isEnrolled)

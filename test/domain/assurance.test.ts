@@ -140,6 +140,10 @@ describe('a step-up', () => {
     expect(missingStepUp(required, session({ known: -MINUTE }), of(true))).toBeNull();
   });
 
+  it('is never missing if it asks for nothing', () => {
+    expect(missingStepUp({}, authenticatedBy([{ method: 'adopted', at: NOW }]), of(true))).toBeNull();
+  });
+
   it('is missing beside a password when a user who has a second factor has not shown two, and that one lately', () => {
     const required = WITH_PASSWORD;
     expect(missingStepUp(required, session({ known: 0 }), of(false))).toBeNull();

@@ -9,7 +9,7 @@ import { extendCatalog, ownEntry } from '../../src/domain/errors/own-errors.ts';
 import type { Overrides } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { migrate, open as openUseCases } from '../../src/infrastructure/open.ts';
-import { tokensOf } from '../support/http/auth-http.ts';
+import { signUp, tokensOf } from '../support/http/auth-http.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { stageApp } from '../support/http/stage-app.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -67,6 +67,14 @@ describe('routes of an application', () => {
     expect(docs.text).toContain(error.code);
   });
 
+  it('refuse the token of a session that has ended', async () => {
+    const { accessToken, cookie } = await signUp(service);
+    const ask = () => service.http.get('/orders/1').set('Authorization', `Bearer ${accessToken}`);
+    await ask().expect(200);
+    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    expect((await ask().expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');
+  });
+
   it('are limited in their tier', async () => {
     const limited = await startService({ RATE_LIMITS: 'strict=2/60' }, { routes: () => [order] });
     for (const status of [401, 401, 429]) await limited.http.get('/orders/1').expect(status);
@@ -94,7 +102,7 @@ describe('routes of an application', () => {
   });
 
   it('do not stand before those of the service: the router prefers the last one', async () => {
-    expect(service.routes[0]).toBe(order);
+    expect(service.routes[0]?.name).toBe(order.name);
     const reached: string[] = [];
     const note = (name: string) => () => {
       reached.push(name);

@@ -115,8 +115,8 @@ export const declareRoutes = (
   ];
   const describedRoutes = () => routes.filter(isDescribed);
   const routes: Route[] = [
-    // The router prefers the last route that matches, so routes of the service win.
-    ...own,
+    // The router prefers the last route that matches, so routes of the service win. With an empty step-up, the guard checks that the session lives.
+    ...own.map((each) => (each.auth === 'required' ? { ...each, stepUp: each.stepUp ?? {} } : each)),
     ...api,
     ...(config.accountPages || hasAccountPages
       ? openPages(deps, config, {

@@ -71,14 +71,14 @@ const keyFileFinding = async <Key>(
 /** The path of a file or a directory, and the secrets in it, as the end of the sentence "It has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Examines who can read the files with secrets: `.env`, files of `--env-file`, those in DATA_DIR, and the client key for PostgreSQL. */
+/** Examines who can read `.env`, files of `--env-file`, keys and mails in DATA_DIR, the file of SQLite, and the client key for PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
   const candidates: Candidate[] = [
     ...(await envFilesOf(setUp)),
     ...ALL_KEY_FILES.map(({ file }): Candidate => [join(dataDir, file), 'a secret key']),
-    [join(dataDir, 'database'), 'password hashes'],
+    ...(database.kind === 'sqlite' ? [[database.path, 'password hashes'] as const] : []),
     [join(dataDir, 'mail'), 'links that reset passwords'],
     ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),
   ];

@@ -204,7 +204,7 @@ export const ACTS = {
     at: 'POST /users/:id/reset-link',
     summary: 'Mail a link that sets a new password to the address of the user, or make one to hand over',
     description:
-      'With `handOver`, it is returned. Then it proves no address, and needs RESET_LINK_HAND_OVER=on. Without mail, its page needs ACCOUNT_PAGES_URL.',
+      'With `handOver`, it is returned. Then it proves no address, and needs RESET_LINK_HAND_OVER=on. Without mail and ACCOUNT_PAGES=on, its page needs ACCOUNT_PAGES_URL.',
     body: v.optional(v.pipe(v.object({ handOver: v.optional(v.boolean()) }), v.examples([{ handOver: true }]))),
     data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }),
     errors: ['AUTH_ACCOUNT_DISABLED'],

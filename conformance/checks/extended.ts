@@ -19,7 +19,7 @@ const login = (body: string, headers: Readonly<Record<string, string>> = {}) => 
 
 const REQUESTS = [
   '0013',
-  'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and no response in an envelope is cached',
+  'In the API, bodies are JSON of at most 16 KiB, unknown query parameters are refused, and no response in an envelope is cached',
 ] as const;
 
 /** What the specification leaves open, as the decision records fill it. */
@@ -174,7 +174,7 @@ export const extended: readonly Check[] = [
     id: 'refused-refresh-keeps-cookie',
     source: [
       '0002',
-      'A replayed refresh token is refused, and ends its session unless it was rotated within ten seconds',
+      'A replayed refresh token without a proof of the device ends its session, unless it was rotated within ten seconds',
     ],
     title: 'a refused refresh sets no cookie',
     run: async ({ rotation }) => {

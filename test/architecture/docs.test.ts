@@ -7,7 +7,7 @@ import { STATUS_ADVICE } from '../../src/adapters/http/pages/advice.ts';
 import { FALLBACK } from '../../src/adapters/http/stages/dispatch.ts';
 import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
-import { typesList } from '../support/checkout/events.ts';
+import { typesList, withTypes } from '../support/checkout/events.ts';
 import { alertRules } from '../support/checkout/observed.ts';
 import { flowDrawing } from '../support/checkout/page-flow.ts';
 import { anchorOf, ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
@@ -76,7 +76,9 @@ it('docs/configuration.md lists the variables', () => {
 });
 
 it('docs/webhooks.md lists the types', () => {
-  expect(readText('docs/webhooks.md')).toContain(typesList());
+  const page = readText('docs/webhooks.md');
+  expect(page).toContain(typesList());
+  expect(withTypes(page)).toBe(page);
 });
 
 it('docs/mail-and-pages.md draws the flow of the pages', () => {

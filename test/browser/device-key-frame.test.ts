@@ -1,4 +1,4 @@
-// Proves website-6, bcp-11
+// Proves ASVS 3.5.5; website-6, bcp-11
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Form, formPath, PAGES, type PageName, takesProof } from '../../src/adapters/http/forms/flow.ts';

@@ -8,7 +8,7 @@ export const typesList = (): string =>
     .join('');
 
 /** The page `docs/webhooks.md`, with the list of types. */
-export const withTypes = (page: string): string => page.replace(/(?:^- \w+: `\w+\..*\n)+/m, typesList);
+export const withTypes = (page: string): string => page.replace(/(?:^- \w+: `\w+\..*\n(?: .*\n)*)+/m, typesList);
 
 /** The file `client/src/types.ts`, with the kinds of events. */
 export const withKinds = (source: string): string =>

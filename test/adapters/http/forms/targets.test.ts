@@ -1,4 +1,4 @@
-// Proves website-8
+// Proves ASVS 3.7.2; website-8
 import { describe, expect, it } from 'vitest';
 import { challengeIn, targetProblem } from '../../../../src/adapters/http/forms/targets.ts';
 

@@ -54,7 +54,7 @@ export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => 
   return isLeaked;
 };
 
-/** Interpolation search: SHA-1 spreads the entries evenly, so three reads find an entry among millions. */
+/** Interpolation search: SHA-1 spreads the entries evenly, so about three reads find an entry among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
   let [low, high, least, most] = [0, count, 0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
   while (low < high) {

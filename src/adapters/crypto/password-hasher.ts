@@ -25,15 +25,15 @@ const EXPECTED_DURATION = 50;
 
 /** Whether a hash is of bcrypt and of this service. Imported hashes of bcrypt begin with `bcrypt$` (./foreign/storable-hash.ts). */
 const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
-/** Whether a comparison with an imported hash takes many megabytes of memory. */
+/** Whether a comparison with an imported hash may take many megabytes of memory. */
 const isMemoryHard = (text: string): boolean => {
   const hash = readHash(text);
   return 'scheme' in hash && (hash.scheme === 'argon2' || hash.scheme === 'scrypt');
 };
 
 /**
- * Hashes in threads of a lower priority, behind a bounded queue, so that many concurrent log-ins delay only log-ins (ADR 0008). Imported hashes that
- * are memory-hard are compared one at a time, which takes 128 MiB at most. Each thread that computes argon2id of this service takes another 19 MiB.
+ * Hashes in threads of a lower priority, behind a bounded queue, so that many log-ins delay only what also hashes passwords (ADR 0008). Imported hashes
+ * that are memory-hard are compared one at a time, which takes some 128 MiB at most. Each thread that computes argon2id takes another 19 MiB.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',
@@ -51,7 +51,7 @@ export const passwordHasher = ({
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
-  // Well-formed hashes of no known password, to compare with where there is no account. With argon2id, some accounts may still have hashes of bcrypt.
+  // Well-formed hashes of no known password, for instance for an unknown account. With argon2id, some accounts may still have hashes of bcrypt.
   const bcryptDummy = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, bcryptDummy] : [bcryptDummy];
   return {

@@ -12,7 +12,7 @@ import type { FactorSecrets, RandomSecrets, Secrets, SignedPurpose } from '../..
 import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 type SecretKeys = {
-  /** The private key of refresh tokens, on P-256. */
+  /** A private key on P-256: that of refresh tokens, if the service has one. */
   readonly signing: KeyObject;
   /** Keys of 32 bytes for the secrets of factors: the first one encrypts, all of them decrypt. `null`: no such secrets can be stored. */
   readonly factors: readonly [Buffer, ...Buffer[]] | null;
@@ -114,7 +114,7 @@ export const oneTimePassword = (secret: string, step: number): string => {
 };
 
 const CIPHER = 'aes-256-gcm';
-/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.2.2). */
+/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.3). */
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
 /** `id` names the key, `content` is the IV, the ciphertext and the tag. */

@@ -3,7 +3,7 @@ import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
 import { TASKS, type Task } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { DATABASE_FAILURES } from '../records/storage.ts';
+import { FAILURE_CLASSES } from '../records/storage.ts';
 
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
@@ -111,7 +111,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeLostSpans: (count: number): void => lostSpans.inc(count),
     observeWebhook: countBy('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
     observeFallback: (): void => fallbacks.inc(),
-    observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
+    observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', FAILURE_CLASSES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Task): void => rounds.setToCurrentTime({ rows }),

@@ -21,8 +21,8 @@ const { system, failureOf, booleanToSql } = POSTGRESQL;
 const translateErrors = errorTranslator(failureOf);
 
 /**
- * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the row of the user, but does nothing if the row
- * is locked already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
+ * A log-in as one statement, instead of a transaction with several round trips. It locks the row of the user, but does nothing if the row is locked
+ * already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
  * then there may be one session too many until the next log-in, or the unique index of counted events refuses the event. In each case that the
  * statement does not cover, `addLogin` returns `false`, and the caller uses a transaction.
  */

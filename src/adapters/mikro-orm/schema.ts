@@ -33,9 +33,9 @@ export const sendTo =
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
 
 /**
- * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit after each
- * statement). Several processes may do so at the same time.
- * @throws SchemaError
+ * Creates the declared tables, or the missing ones, and applies the pending migrations: in one transaction, which MySQL and MariaDB commit after each
+ * statement, except for those with `upOutsideTransaction`. Several processes may do so at the same time.
+ * @throws SchemaError, or the error of the driver
  */
 export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
   try {
@@ -44,7 +44,7 @@ export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
       await applyOutsideTransaction(context);
     }
   } catch (error) {
-    // If nothing is pending any more, another process has brought the schema up to date, and caused the error.
+    // If nothing is pending any more, another process has brought the schema up to date, and may have caused the error.
     if (error instanceof SchemaError || (await isPending(context))) throw withAdvice(error);
   }
   await assertComplete(context);
@@ -111,7 +111,7 @@ export const tablesOf = async (send: Send, { tablesQuery }: DatabaseKind): Promi
 const createOrMigrate = async (context: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = context;
   const search = searchIndex(kind.dialect.search, prefix);
-  // Loaded on use, since a start needs MikroORM only if the tables are not up to date.
+  // Loaded on use, since its modules are slow to load, and needed only if the tables are not up to date.
   const { schemaStatements } = await import('./entities.ts');
   const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
@@ -131,7 +131,7 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
       await record(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Only one process at a time applies migrations: the others wait for the lock of this row.
+    // Other processes wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...context, db: transaction });

@@ -3,7 +3,7 @@ import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
 import { columnNamesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
-/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search reads all rows. */
+/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search may read all rows. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
 /** Makes the index of PostgreSQL without blocking writes. First drops what an interrupted attempt has left. @param send sends outside of a transaction */

@@ -271,8 +271,8 @@ type BuiltStatement = {
 const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
- * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. The code determines all shapes,
- * and no request adds one, so their number is bounded.
+ * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. Requests choose among the shapes
+ * that the code has, and cannot add others, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
   const built = new Map<string, BuiltStatement>();

@@ -35,7 +35,7 @@ const listedName = (row: UserRow, text: string): string | undefined =>
 const listByBeginning = async (records: Records, text: string, { after, limit }: UsersQuery): Promise<User[]> => {
   const last = after === null ? null : await findStored(records, 'users', { id: after });
   const found: User[] = [];
-  // The list starts again at the beginning if the user `after`, the last one of the former page, was removed or renamed.
+  // The list starts again at the beginning if the user `after`, the last one of the former page, was removed, or has no such name any more.
   for (let from = last === null ? undefined : listedName(last, text); ; ) {
     const pages = await Promise.all(
       SEARCHED_COLUMNS.map(async (column) => {
@@ -56,7 +56,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
 
 /** The size of all pages after the first one. Further pages are needed if the store ignores `contains`, since most rows do not match then. */
 const ROWS_AT_ONCE = 1_000;
-/** The search indexes consist of trigrams, and cannot find shorter texts. */
+/** The search indexes consist of trigrams, and cannot find texts of one or two characters. */
 const SEARCHED_LENGTH = 3;
 
 const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> => {

@@ -61,7 +61,7 @@ export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origi
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...commonMembersOf(credential), response },
           ...expectedFor(challenge),
-          // The stored counter is not passed: SimpleWebAuthn would refuse a counter that has not grown, and the counters of synced passkeys never grow.
+          // The stored counter is not passed: SimpleWebAuthn would refuse a counter that went back, but `usePasskey` only notifies the user of that.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });
         if (!verified) return null;

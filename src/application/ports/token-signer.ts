@@ -26,7 +26,7 @@ export type Verification<T> =
   | { readonly ok: false; readonly reason: TokenProblem };
 
 /**
- * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.
+ * Signs and verifies access and refresh tokens. Verification throws no error because of the content of a token, but returns why it rejects the token.
  * - returns the claims, the session and the number that it signed
  * - rejects a token from the second of its expiry on
  * - rejects a token that was changed in any part

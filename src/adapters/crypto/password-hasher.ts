@@ -33,7 +33,7 @@ const isMemoryHard = (text: string): boolean => {
 
 /**
  * Hashes in threads of a lower priority, behind a bounded queue, so that many log-ins delay only what also hashes passwords (ADR 0008). Imported hashes
- * that are memory-hard are compared one at a time, which takes some 128 MiB at most. Each thread that computes argon2id takes another 19 MiB.
+ * that are memory-hard are compared one at a time, which takes some 128 MiB at most. Each thread with an argon2id of this service takes another 19 MiB.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',

@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
+import { HOOK_NAMES, HOOK_OUTCOMES, type ObserveHook } from '../../application/ports/hooks.ts';
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
 import { TASKS, type Task } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
@@ -99,7 +99,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   for (const kind of EVENT_KINDS)
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
-  for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
+  for (const hook of HOOK_NAMES) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
   for (const rows of TASKS) rounds.setToCurrentTime({ rows });
   return {

@@ -37,7 +37,7 @@ const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
 /**
  * The pool of one server, which prepares each connection before its first use.
  * @param session the first statements of each connection. If one of them fails, the connection is closed.
- * @param limit milliseconds for a statement. Then the connection is closed, since the server may hang.
+ * @param limit milliseconds for a statement. `REPORT_TIME_MS` later, the connection is closed, since the server may hang.
  * @param hasOthers whether there are other servers. Then all have to be nodes of one cluster: a server outside of it would lack the latest writes.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write
  */

@@ -64,7 +64,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
   const build: Statement['build'] = (db, placeholders) => {
     const rest = [...placeholders];
     const [sessionValues, eventValues] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
-    const [userId, countedBy, device, isWatched, since, refused, ...expected] = rest;
+    const [userId, countedBy, device, sendsNotices, since, refused, ...expected] = rest;
     const columns = (table: SqlTable) => sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
     const fromUserRows = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
     const unchanged = CHECKED_MEMBERS.map(
@@ -80,7 +80,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
           and not exists (select from ${sql.table(tables('webhooks').name)})
           and not exists (select ${fromUserRows(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
           and not exists (select ${fromUserRows(events)} offset ${sql.lit(MAX_EVENTS - 1)})
-          and (not cast(${isWatched} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
+          and (not cast(${sendsNotices} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
             (select coalesce(sum(count), 0) ${fromUserRows(events)} and kind = 'login-refused' and at >= ${since}))
         for no key update skip locked),
       opened as (insert into ${sql.table(sessions.name)} (${columns(sessions)})

@@ -57,7 +57,7 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError */
+/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError if one is missing */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const tablesOfService = (Object.keys(tables) as TableName[])
     .map(sqlTables(prefix, tables))

@@ -76,9 +76,9 @@ export const searchRows = <Name extends TableName>(
   const sortTerms = order.map((member) => sql`${sql.ref(table.column(member).name)} ${direction}`);
   const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
-  const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
+  const statement = (kind: 'first' | 'all' | SearchIndex): TableStatement => ({
     table,
-    shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
+    shape: JSON.stringify(['search', table.name, kind, range?.slice(0, 2), order, descending]),
     values: [pattern, trigramQuery(contains), range?.[2], limit],
     build: (db, [like, grams, bound, most]) => {
       const containsText = sql.join(
@@ -95,7 +95,7 @@ export const searchRows = <Name extends TableName>(
         // `offset 0` makes PostgreSQL execute the inner query first, by the index.
         pg_trgm: sql`(select ${columns} from ${rows} where ${containsText} offset 0) as part where ${inRange}`,
         fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${containsText})`,
-      }[way ?? 'all'];
+      }[kind ?? 'all'];
       const found = sql<Row>`select ${columns} from ${from} ${ordered} limit ${most}`;
       return { compile: () => found.compile(db) };
     },

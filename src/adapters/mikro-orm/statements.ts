@@ -268,7 +268,7 @@ type BuiltStatement = {
 };
 
 /** Matches the operation and the table of a statement, for its span: in a statement that begins with `with`, those of its first `insert`. */
-const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
+const OPERATION_AND_TABLE = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
  * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. Requests choose among the shapes
@@ -282,7 +282,7 @@ export const builtStatements = (system: string) => {
     const placeholders = values.map((_, at) => new Placeholder(at));
     const query = build(db, placeholders).compile();
     statementNames.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
-    const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
+    const [, operation = '', table = ''] = OPERATION_AND_TABLE.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
     const statement = { query, reads: operation === 'select', spanName: `${operation} ${table}`, attributes };
     built.set(shape, statement);

@@ -85,8 +85,8 @@ export type SendWebhook = (
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
-export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
+export const HOOK_NAMES = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 
-export type ObserveHook = (hook: (typeof HOOKS)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;
+export type ObserveHook = (hook: (typeof HOOK_NAMES)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;

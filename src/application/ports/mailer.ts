@@ -7,8 +7,6 @@ export type Mail = {
   readonly html: string;
 };
 
-export type Delivery = 'sent' | 'refused';
-
 /**
  * Sends mail. A mail whose `send` rejected may still have been delivered: the server's reply may have been lost.
  * - delivers the subject, the text and the HTML as they are, in any language
@@ -27,7 +25,7 @@ export interface Mailer {
    * @returns `refused` when the mail server will never accept this mail or its address, so that another attempt is pointless.
    * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
    */
-  send(mail: Mail): Promise<Delivery>;
+  send(mail: Mail): Promise<'sent' | 'refused'>;
   /** Called when the service stops. Attempts in progress end, and reject. */
   close?(): void;
 }

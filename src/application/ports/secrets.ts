@@ -56,7 +56,7 @@ export type Secrets = {
   /** SHA-256 in base64url. For a random secret, it is stored instead of the secret. */
   hashOf(secret: string): string;
   /**
-   * Signs a value, so that a client can keep it for the service. Who has the text can read the value. All instances accept it.
+   * Signs a value. A client may keep the text for the service, and can read the value in it. All instances accept the text.
    * @returns at most 300 letters, digits, dots, underscores and hyphens.
    */
   sign(value: SignedValue): string;

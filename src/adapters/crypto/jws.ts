@@ -83,8 +83,8 @@ export const nodeCryptoTokenSigner = async (
   { issuer, audience }: IssuerAndAudience = { issuer: null, audience: null },
 ): Promise<TokenSigner> => {
   const configuredClaims = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
-  const access = await signerOf(keys.access, configuredClaims);
-  const refresh = await signerOf(keys.refresh, configuredClaims);
+  const access = await jwt(keys.access, configuredClaims);
+  const refresh = await jwt(keys.refresh, configuredClaims);
   return {
     signAccess: async ({ claims, sessionId }) =>
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...configuredClaims }, { sid: sessionId }),
@@ -103,7 +103,7 @@ export const nodeCryptoTokenSigner = async (
 
 const rejection = (reason: TokenProblem) => ({ ok: false, reason }) as const;
 
-const signerOf = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss?: string; readonly aud?: string }) => {
+const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss?: string; readonly aud?: string }) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);

@@ -46,7 +46,7 @@ export const passwordHasher = ({
     maxWait,
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
-  const oneAtATime = boundedQueue({ width: 1, maxWait });
+  const memoryHardQueue = boundedQueue({ width: 1, maxWait });
   const runTask = (task: HashingTask): Promise<HashingResult> => {
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
@@ -62,12 +62,12 @@ export const passwordHasher = ({
     verify: async (password, hash, hidesMatch = false) => {
       const compare = () => runTask({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
-      const matches = (await (isForeign && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
+      const matches = (await (isForeign && isMemoryHard(hash) ? memoryHardQueue(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
     },
     needsRehash: (hash) =>
       scheme === 'bcrypt' ? !isOwnBcrypt(hash) || bcrypt.getRounds(hash) < cost : !isOwnArgon2id(hash),
-    load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + oneAtATime.load().waiting }),
+    load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + memoryHardQueue.load().waiting }),
   };
 };
 

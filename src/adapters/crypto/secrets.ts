@@ -122,7 +122,7 @@ const ENCRYPTED_TEXT = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
 const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
-/** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
+/** AES-256-GCM, with the id of the user, if there is one, as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
 export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
   const [current] = keys;
   const byId = new Map(keys.map((key) => [idOf(key), key]));

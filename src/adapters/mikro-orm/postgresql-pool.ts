@@ -129,7 +129,7 @@ const pooledConnection = async (
   const discard = () => {
     isFaulty = true;
   };
-  const replaceAll = () => {
+  const replaceConnections = () => {
     if (monotonicTime() - replacement.until > REPLACEMENT_INTERVAL_MS) replacement.until = monotonicTime();
   };
   const limitAnswer = answerLimiter(client, limit, () => {
@@ -140,13 +140,13 @@ const pooledConnection = async (
     const answer = client.query(query);
     limitAnswer(answer);
     // After a fail-over, the address leads to the new primary. Connections that were open before lead to the old one, which refuses writes.
-    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceAll());
+    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceConnections());
     return answer;
   };
   const onOutdated = () => {
-    // Shortly after the last replacement, `replaceAll` does nothing, so this connection is discarded as well.
+    // Shortly after the last replacement, `replaceConnections` does nothing, so this connection is discarded as well.
     discard();
-    replaceAll();
+    replaceConnections();
   };
   const isOutdated = () => openedAt <= replacement.until;
   const isOwn = await hasOwnSession(client, limit);

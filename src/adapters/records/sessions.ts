@@ -157,7 +157,7 @@ const CONCURRENT_REVERTS = 5;
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
   const unconfirmed = new Set<Rotation>();
-  const limit = pLimit(CONCURRENT_REVERTS);
+  const limitReverts = pLimit(CONCURRENT_REVERTS);
 
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
@@ -171,7 +171,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);
     };
-    while (isWaiting()) await limit(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
+    while (isWaiting()) await limitReverts(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
   /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted. The session must not be used then: perhaps no client has its current token. */

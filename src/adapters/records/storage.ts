@@ -189,15 +189,15 @@ const withCachedLocks = (inside: Calls): Calls => {
     if (table === 'users') lockedRows.clear();
     else lockedRows.delete(table);
   };
-  const changing = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
+  const forgettingLocks = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
     forget(table);
     return change().finally(() => forget(table));
   };
   return {
     ...inside,
-    insert: (table, ...given) => changing(table, () => inside.insert(table, ...given)),
-    replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
-    remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
+    insert: (table, ...given) => forgettingLocks(table, () => inside.insert(table, ...given)),
+    replace: (table, ...given) => forgettingLocks(table, () => inside.replace(table, ...given)),
+    remove: (table, ...given) => forgettingLocks(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const name = JSON.stringify(key);
       const rows = (lockedRows.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;

@@ -83,7 +83,7 @@ const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> =
   }
 };
 
-const COMPARABLE: readonly string[] = [
+const COMPARABLE_FIELDS: readonly string[] = [
   'username',
   'email',
   'emailVerifiedAt',
@@ -110,7 +110,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     async update(id, { now, ...change }, { email, ...others } = {}) {
       const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
       // TypeScript checks the names of fields, but an application may be written in JavaScript.
-      const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
+      const unknown = expected.find(([field]) => !COMPARABLE_FIELDS.includes(field));
       if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
       const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);
       const changed = changeRow(records, 'users', { id }, (row) =>

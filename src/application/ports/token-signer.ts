@@ -5,7 +5,7 @@ export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: s
 
 export type RefreshToken = { readonly claims: RefreshClaims; readonly sessionId: string; readonly rotation: number };
 
-/** Why a token is rejected: for the log, not for clients. */
+/** Why a token is rejected, for the log. Clients are told only whether the proof of the token's key is at fault. */
 export type TokenProblem =
   | 'too_long'
   /** Not a JWT in compact serialization. */

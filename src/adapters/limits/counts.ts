@@ -10,7 +10,7 @@ export type Counts = {
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
 };
 
-/** The prefix of the keys under which answers to repeated requests are stored. */
+/** The prefix of the keys under which answers are stored, which repeated requests get as well. */
 export const ANSWERS_PREFIX = 'tandem:answers:';
 /** Bytes: 5,000 answers of 3,700 characters. */
 const ANSWERS_CAPACITY = 20_000_000;

@@ -33,7 +33,7 @@ export type Failure =
 export const memberOf = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
-/** Replaces drivers' errors. They do not become the `cause`, since they quote values. @param table the table whose unique indexes may be violated */
+/** Replaces drivers' errors. They do not become the `cause`, since they may quote values. @param table the table whose unique indexes may be violated */
 export const errorTranslator =
   (failureOf: (error: unknown) => Failure) =>
   async <Result>(work: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
@@ -154,8 +154,8 @@ const postgresqlFailure = (error: unknown): Failure => {
 };
 
 /**
- * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The time limit (ms) is set for the
- * transaction alone (`local`), since a pooler gives the session to other clients afterwards (ADR 0035).
+ * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The limit of idle time (ms) is set for the
+ * transaction alone (`local`), since a pooler may give the session to other clients afterwards (ADR 0035).
  */
 const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000`;
 
@@ -215,7 +215,7 @@ export const SQLITE: SqlDialect = {
 export const NODE_NOT_READY = 1047;
 /**
  * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), `NODE_NOT_READY`.
- * ER_LOCK_WAIT_TIMEOUT is not among them, since it rolls back only the statement, and not the transaction.
+ * ER_LOCK_WAIT_TIMEOUT is not among them, since by default it rolls back only the statement, and not the transaction.
  */
 const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NODE_NOT_READY];
 /** The message of ER_DUP_ENTRY ends with the name of the index. MySQL puts the name of the table before it. */

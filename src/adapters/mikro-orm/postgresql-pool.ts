@@ -139,7 +139,7 @@ const pooledConnection = async (
   const send = (query: Query): Promise<Answer> => {
     const answer = client.query(query);
     limitAnswer(answer);
-    // After a fail-over, the address leads to the new primary. Connections that were open before lead to the old one, which refuses writes.
+    // After a fail-over, the address leads to the new primary. Connections that were open before may lead to the old one, which refuses writes.
     answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceConnections());
     return answer;
   };

@@ -78,7 +78,7 @@ const sendAll = async (client: PooledConnection, batch: readonly WaitingStatemen
   };
   for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
-    // A pooler gives the session to another client after each answer. If this connection broke, that client would get the remaining answers.
+    // A pooler may give the session to another client after each answer. If this connection broke, that client would get the remaining answers.
     if (!client.hasOwnSession) await answered;
   }
 };
@@ -103,7 +103,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settingStatements: [],
     probeQuery: `select format($$${WRONG_ENCODING_MESSAGE}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // PostgreSQL makes new tables in the first schema of the search_path. If the tables of the service are in another schema, that one was the first then.
+    // PostgreSQL makes new tables in the first schema of the search_path. The tables of the service may be in another one, which was the first one then.
     tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace

@@ -50,7 +50,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** The first search reads this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
+/** The first search reads up to this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
 const FIRST_ROWS = 5_000;
 const TRIGRAM_LENGTH = 3;
 const MAX_TRIGRAMS = 20;

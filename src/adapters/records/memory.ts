@@ -21,7 +21,7 @@ export type Rows = {
   readonly tables: typeof TABLES;
   get(table: TableName, key: string): Row | undefined;
   all(table: TableName): Row[];
-  /** Stores a row. @param row `undefined` removes the row, and with a user also the rows of that user */
+  /** Stores a row. @param row `undefined` removes the row, and with a user also the rows of the user (`ofUser`) */
   set(table: TableName, key: string, row: Row | undefined): void;
 };
 

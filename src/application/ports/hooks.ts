@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
-/** A registration whose fields, password and invitation were checked, without the password. It is not stored yet, and its names may be taken. */
+/** A registration whose fields, password and invitation were checked, without the password. It is not stored yet: username and email may be taken. */
 export type RegistrationRequest = Device & {
   /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;

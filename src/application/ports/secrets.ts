@@ -66,7 +66,7 @@ export type Secrets = {
   encrypt(text: string, expiresAt: number): string;
   /** @returns `null` unless the service has encrypted the text, and it has not expired. */
   decrypt(text: string, now: number): string | null;
-  /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
+  /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step the number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
   /** `null` if the service has no keys to encrypt with. Then there are no authenticator apps, and no routes for them. */
   readonly factors: FactorSecrets | null;

@@ -16,7 +16,7 @@ export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
   readonly event: StoredEvent;
-  /** The log-in needs a notice if the device is unknown, or if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
+  /** The log-in needs a notice if its device is unknown, or if at least `refused` log-ins were refused from the time `since` on. `null`: notices are off. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
@@ -104,8 +104,8 @@ export interface SessionRepository {
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token no client has: `from` is current again. A rotation that has not happened is prevented: the session gets the next
-   * number, which other rotations of `from` have to expect. Waits for a rotation in progress. Idempotent. ADR 0003.
+   * Undoes a rotation whose new token no client has: `from` is current again. If the rotation has not happened yet, it is prevented: the session gets the
+   * next number, which the rotation does not expect. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
   /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or there is no such session with its key. */

@@ -10,11 +10,11 @@ import {
   type Connection,
   columnNamesOf,
   insertRow,
+  ROW_VERSION,
   type Row,
   type SqlTable,
   type Statement,
   sqlTables,
-  VERSION,
 } from './statements.ts';
 
 const { system, failureOf, booleanToSql } = POSTGRESQL;
@@ -72,7 +72,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
     );
     const changes = columnNamesOf(events).flatMap((name, at) => {
       if (UNCHANGED_COLUMNS.includes(name)) return [];
-      const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
+      const value = [ROW_VERSION, 'count'].includes(name) ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
     });
     const statement = sql<Row>`with owner as (

@@ -11,7 +11,7 @@ const Ulid = v.pipe(v.string(), v.ulid());
 
 const registeredClaims = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** Others (RFC 7515 §4.1) than these, and `rot` of refresh tokens, are refused: some let a token choose its key, or how it is verified. */
+/** Other parameters than these, and `rot` of refresh tokens, are refused: some (RFC 7515 §4.1) let a token choose its key, or how it is verified. */
 const headerParameters = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 const accessClaims = {

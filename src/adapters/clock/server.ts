@@ -15,7 +15,7 @@ export const serverClock = (askTime: () => Promise<number>): ServerClock => {
       const before = performance.now();
       const time = await askTime();
       const [least, most] = [time - performance.now(), time - before];
-      // The true offset is between `least` and `most`. If `offset` is there as well, it stays, as it often does after a slow response: its range is wide.
+      // The true offset is between `least` and `most`. If `offset` is there as well, it stays. A slow response has a wide range, and so seldom changes it.
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);
     },
   };

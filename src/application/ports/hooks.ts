@@ -60,7 +60,7 @@ export type Hooks = {
    */
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
-   * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. The next call
+   * Called once for each event of an account, after its transaction was committed. An instance calls it in the order of its events: the next call
    * begins when the call before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are
    * those that still wait when the process ends.
    */

@@ -27,7 +27,7 @@ export type PlainLogin = {
  * - finds a user with a session, and without one when the user has no such session
  * - finds no user who is not stored
  * - rotates a session by its current token
- * - rotates a session of which it has lost rotations, and reverts that to the token that was rotated
+ * - rotates a session of which it has lost rotations, and reverts such a rotation to the rotated token
  * - returns the session that it rotates, with its user
  * - ends a session at its greatest age, however often it is rotated
  * - remembers how and when its user has authenticated, also after a rotation

@@ -6,7 +6,7 @@ import { type OutageMessages, outageLog } from '../log/lines.ts';
 export type Counts = {
   /** @returns the number of requests in the current window, which has begun with the first of them, and the time until its end. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
-  /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns the text that is stored instead of `former`, or `null` */
+  /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns `null`, or the text that is stored instead of `former` */
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
 };
 

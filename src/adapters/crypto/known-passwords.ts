@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 
 let commonPasswords: ReadonlySet<string> | undefined;
 
-/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes about 35 ms and 11 MiB (ADR 0021). */
+/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes some 20 ms and several MiB (ADR 0021). */
 export const isCommonPassword = (password: string): boolean => {
   commonPasswords ??= loadPasswords();
   return commonPasswords.has(password.toLowerCase());

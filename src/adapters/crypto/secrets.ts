@@ -61,7 +61,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
 /** Hashes values that are only compared, such as addresses. A key, which all instances derive, keeps others from finding an address by hashing all. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
-  // An HMAC would take three times as long. It would only prevent length extension, which does not help to find an address.
+  // An HMAC would take several times as long. It would only prevent length extension, which does not help to find an address.
   return (text) => hash('sha256', key + text, 'base64url');
 };
 

@@ -22,7 +22,7 @@ export type StoredText = { readonly text: string; readonly now: number };
 
 /**
  * Counts in the memory of this process, used without Redis and while Redis is unavailable.
- * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, both together take some 40 MB.
+ * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, full maps of both take some 100 MB.
  */
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 } = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);

@@ -96,7 +96,7 @@ export const operatorAdmission = async (
 
 const refusal = (problem: string): OperatorRefusal => ({ ok: false, problem });
 
-/** The members of an error of jose that quote no part of the assertion. Its message may quote one: an unknown name in `crit`. */
+/** The members of an error of jose that quote no part of the assertion. Its message may quote a part: an unknown name in `crit`. */
 type JoseError = { readonly code: string; readonly claim?: string };
 const problemOf = ({ code, claim = 'none' }: JoseError): string => `${code}, claim: ${claim}`;
 

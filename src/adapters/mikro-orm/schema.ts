@@ -33,8 +33,8 @@ export const sendTo =
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
 
 /**
- * Creates the declared tables, or the missing ones, and applies the pending migrations: in one transaction, which MySQL and MariaDB commit after each
- * statement, except for those with `upOutsideTransaction`. Several processes may do so at the same time.
+ * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit after each
+ * statement). On PostgreSQL, those with `upOutsideTransaction` run after it. Several processes may do so at the same time.
  * @throws SchemaError, or the error of the driver
  */
 export const bringUpToDate = async (context: SchemaContext): Promise<void> => {

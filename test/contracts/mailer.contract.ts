@@ -107,7 +107,7 @@ export const describeMailer = (name: string, make: () => Promise<MailStore>, sui
       expect(await received()).toEqual([]);
     });
 
-    it('rejects when it cannot deliver now, and repeats neither the address nor the content', async ({ hook }) => {
+    it('rejects when it cannot deliver now, and quotes neither the address nor the content', async ({ hook }) => {
       const mailer = await hook('failing')();
       const mail = { ...MAIL, subject: 'marker1', text: `marker2 ${LINK}`, html: '<p>marker3</p>' };
       const error = await rejection(mailer.send(mail));

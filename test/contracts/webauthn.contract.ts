@@ -105,7 +105,7 @@ export const describeWebAuthn = (
       }
     });
 
-    it('rejects an answer that was given to another origin, or in a frame of another site', async () => {
+    it('rejects an answer that was given to another origin, or in a frame of another origin', async () => {
       for (const origin of ['https://example.org', 'https://app.example.org.evil.test', 'http://app.example.org', ''])
         await expectRejected({ origin });
       await expectRejected({ crossOrigin: true });

@@ -96,14 +96,16 @@ describe('an assertion of the former system', () => {
     ];
     const texts = await Promise.all(wrong.map((each) => assertionFor(user.id, each)));
     const answers = [];
-    for (const text of [...texts, unsigned, `${good}A`, good.slice(0, -4), 'a.b.c', 'x', '\u0000'])
+    const critical = Buffer.from('{"alg":"ES256","typ":"adoption+jwt","crit":["unheard-of"]}').toString('base64url');
+    const extended = [critical, ...good.split('.').slice(1)].join('.');
+    for (const text of [...texts, unsigned, extended, `${good}A`, good.slice(0, -4), 'a.b.c', 'x', '\u0000'])
       answers.push((await post(text).expect(401)).body);
     const about = ({ code, message, details }: Record<string, unknown>) => ({ code, message, details });
     expect(new Set(answers.map((body) => JSON.stringify(about(body)))).size).toBe(1);
     expect(answers[0]).toMatchObject({ code: 'AUTH_ASSERTION_INVALID', details: null });
     const log = JSON.stringify(service.logs);
     expect(log).toContain('exp is more than a minute after iat');
-    expect(log).not.toContain(good.split('.')[2]);
+    for (const part of [good.split('.')[2], 'unheard-of']) expect(log).not.toContain(part);
     await post(good).expect(200);
   });
 

@@ -16,7 +16,7 @@ export const ulidGenerator = (clock: Clock): IdGenerator => {
   return { next: () => ulid(clock.now()) };
 };
 
-/** Random bytes are read from the system in blocks of this size, since a system call for each id would take longer than all else that an id needs. */
+/** Bytes. They are read from the system in blocks, since a system call for each id would take longer than all else that an id needs. */
 const POOL_SIZE = 4_096;
 
 /** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */

@@ -46,8 +46,7 @@ export const assertionVerifier =
         if (exp - iat > MAX_LIFETIME_SECONDS) return { problem: 'exp is more than a minute after iat' };
         return { id, userId, expiresAt: refusedFrom(exp) };
       } catch (error) {
-        // A message of jose quotes no part of the assertion, so it may be logged.
-        problems.push(error instanceof Error ? error.message : 'unknown');
+        problems.push(problemOf(error as JoseError));
       }
     }
     return { problem: [...new Set(problems)].join('; ') };
@@ -83,7 +82,7 @@ export const operatorAdmission = async (
     const verified = await jwtVerify(assertion, publicKey, {
       ...{ algorithms: ['ES256'], issuer: name, subject: name },
       ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE_SECONDS },
-    }).catch(({ code, claim = 'none' }: JoseError) => refusal(`${code}, claim: ${claim}`));
+    }).catch((error: JoseError) => refusal(problemOf(error)));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
     // An assertion for several audiences is refused, since another audience could present it here.
@@ -97,8 +96,9 @@ export const operatorAdmission = async (
 
 const refusal = (problem: string): OperatorRefusal => ({ ok: false, problem });
 
-/** The members of an error of jose that quote no part of the assertion. */
+/** The members of an error of jose that quote no part of the assertion. Its message may quote a part: an unknown name in `crit`. */
 type JoseError = { readonly code: string; readonly claim?: string };
+const problemOf = ({ code, claim = 'none' }: JoseError): string => `${code}, claim: ${claim}`;
 
 const kidOf = (assertion: string): unknown => {
   try {

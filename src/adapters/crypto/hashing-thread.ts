@@ -10,9 +10,9 @@ export type HashingTask =
   | { readonly password: string; readonly scheme: HashScheme; readonly cost: number }
   | {
       readonly password: string;
-      /** The stored hash; `null` if there is no such account. */
+      /** The stored hash; `null` if there is no such account, or no password. */
       readonly hash: string | null;
-      /** Hashes that no password matches, at the cost of this service. A wrong password is compared with them, too. */
+      /** Hashes of no known password, at the cost of this service. A wrong password is compared with them, too (`compare`). */
       readonly dummies: readonly string[];
       /** Whether a right password is compared with the dummies as well, so that the time does not show that it is right. */
       readonly hidesMatch: boolean;

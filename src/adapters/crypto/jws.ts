@@ -15,7 +15,7 @@ import type { KeyPair, TokenKeys } from './token-keys.ts';
 /** ES256 (RFC 7518 §3.4): SHA-256, and a signature of r and s, 32 bytes each. */
 const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
-/** Canonical base64url, with a signature of 64 bytes. Decoders accept white space, and other unused bits at the end: one JWS would have several texts. */
+/** The signature has 64 bytes, in canonical base64url. Decoders accept white space, and other unused bits at the end: one JWS would have several texts. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** Why a text has not the form of a compact JWS with ES256; `null` if it has. @param max the greatest length of the text, in characters */
@@ -71,9 +71,9 @@ type IssuerAndAudience = { readonly issuer: string | null; readonly audience: st
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key (RFC 7638).
  *
- * A refresh signs twice and verifies once. That takes 166 µs of processor time here, but would take 340 µs with jose (Node.js 26, two cores). WebCrypto,
- * which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a hundred took 9 to 17 ms instead of 2
- * to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a millisecond. So jose is not used; the tests
+ * To sign twice and verify once takes 166 µs of processor time here, but would take 340 µs with jose (Node.js 26, two cores). WebCrypto, which jose uses,
+ * runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a hundred took 9 to 17 ms instead of 2 to 4, and in a
+ * program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a millisecond. So jose does not sign or verify tokens; the tests
  * compare this signer with jose.
  *
  * Tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
@@ -142,7 +142,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
   };
 };
 
-/** The number of tokens of each kind. A remembered access token takes about 1 KiB of memory, a refresh token half of that. */
+/** The number of tokens of each kind. An access token without attributes takes less than 1 KiB of memory, a refresh token some 400 bytes. */
 const MAX_REMEMBERED = 5_000;
 
 /**
@@ -171,7 +171,7 @@ export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBER
       if (verified.ok) access.add(digest, freezeToken(verified.token));
       return verified;
     },
-    /** Also forgets the token: its caller rotates it, so it is hardly ever presented again. */
+    /** Also forgets the token: a refresh replaces it, and then it is hardly ever presented again. */
     async verifyRefresh(text, now) {
       const remembered = refresh.take(digestOf(text), now);
       return remembered === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: remembered };
@@ -183,7 +183,7 @@ const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 
 type Token = { readonly claims: { readonly exp: number } };
 
-/** Tokens by their digest. If there are more than `max`, the oldest one is forgotten. */
+/** Tokens by their digest. If there are more than `max`, the one that was added earliest is forgotten. */
 const tokenMemory = <Each extends Token>(max: number) => {
   const tokens = new Map<string, Each>();
   return {
@@ -202,7 +202,7 @@ const tokenMemory = <Each extends Token>(max: number) => {
   };
 };
 
-/** Makes a token immutable, since several requests may get the same object. */
+/** Freezes a token, its claims and their members, since several requests may get the same object. */
 const freezeToken = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 
 let commonPasswords: ReadonlySet<string> | undefined;
 
-/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes about 35 ms and 11 MiB (ADR 0021). */
+/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes some 20 ms and several MiB (ADR 0021). */
 export const isCommonPassword = (password: string): boolean => {
   commonPasswords ??= loadPasswords();
   return commonPasswords.has(password.toLowerCase());
@@ -54,7 +54,7 @@ export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => 
   return isLeaked;
 };
 
-/** Interpolation search: SHA-1 spreads the entries evenly, so three reads find an entry among millions. */
+/** Interpolation search: SHA-1 spreads the entries evenly, so about three reads find an entry among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
   let [low, high, least, most] = [0, count, 0, 2 ** (8 * LEAKED_ENTRY_BYTES)];
   while (low < high) {

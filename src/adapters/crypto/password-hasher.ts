@@ -25,15 +25,15 @@ const EXPECTED_DURATION = 50;
 
 /** Whether a hash is of bcrypt and of this service. Imported hashes of bcrypt begin with `bcrypt$` (./foreign/storable-hash.ts). */
 const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
-/** Whether a comparison with an imported hash takes many megabytes of memory. */
+/** Whether a comparison with an imported hash may take many megabytes of memory. */
 const isMemoryHard = (text: string): boolean => {
   const hash = readHash(text);
   return 'scheme' in hash && (hash.scheme === 'argon2' || hash.scheme === 'scrypt');
 };
 
 /**
- * Hashes in threads of a lower priority, behind a bounded queue, so that many concurrent log-ins delay only log-ins (ADR 0008). Imported hashes that
- * are memory-hard are compared one at a time, which takes 128 MiB at most. Each thread that computes argon2id of this service takes another 19 MiB.
+ * Hashes in threads of a lower priority, behind a bounded queue, so that many log-ins delay only what also hashes passwords (ADR 0008). Imported hashes
+ * that are memory-hard are compared one at a time, which takes some 128 MiB at most. Each thread with an argon2id of this service takes another 19 MiB.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',
@@ -46,12 +46,12 @@ export const passwordHasher = ({
     maxWait,
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
-  const oneAtATime = boundedQueue({ width: 1, maxWait });
+  const memoryHardQueue = boundedQueue({ width: 1, maxWait });
   const runTask = (task: HashingTask): Promise<HashingResult> => {
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
-  // Well-formed hashes of no known password, to compare with where there is no account. With argon2id, some accounts may still have hashes of bcrypt.
+  // Well-formed hashes of no known password, for instance for an unknown account. With argon2id, some accounts may still have hashes of bcrypt.
   const bcryptDummy = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, bcryptDummy] : [bcryptDummy];
   return {
@@ -62,12 +62,12 @@ export const passwordHasher = ({
     verify: async (password, hash, hidesMatch = false) => {
       const compare = () => runTask({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
-      const matches = (await (isForeign && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
+      const matches = (await (isForeign && isMemoryHard(hash) ? memoryHardQueue(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
     },
     needsRehash: (hash) =>
       scheme === 'bcrypt' ? !isOwnBcrypt(hash) || bcrypt.getRounds(hash) < cost : !isOwnArgon2id(hash),
-    load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + oneAtATime.load().waiting }),
+    load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + memoryHardQueue.load().waiting }),
   };
 };
 

@@ -43,7 +43,7 @@ const isForRequest = ({ htm, htu, ath }: DeviceClaims, { method, urls, accessTok
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 
-/** How many numbers the proofs of one second can have: in one of two million cases, two proofs have the same number by chance. */
+/** How many numbers the proofs of one second can have: in one of two million cases, two of them have the same number by chance. */
 const NUMBERS_PER_SECOND = 2 ** 21;
 
 const numberOf = ({ iat, jti }: DeviceClaims): number =>

@@ -12,7 +12,7 @@ import type { FactorSecrets, RandomSecrets, Secrets, SignedPurpose } from '../..
 import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 type SecretKeys = {
-  /** The private key of refresh tokens, on P-256. */
+  /** A private key on P-256: that of refresh tokens, if the service has one. */
   readonly signing: KeyObject;
   /** Keys of 32 bytes for the secrets of factors: the first one encrypts, all of them decrypt. `null`: no such secrets can be stored. */
   readonly factors: readonly [Buffer, ...Buffer[]] | null;
@@ -61,7 +61,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
 /** Hashes values that are only compared, such as addresses. A key, which all instances derive, keeps others from finding an address by hashing all. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
-  // An HMAC would take three times as long. It would only prevent length extension, which does not help to find an address.
+  // An HMAC would take several times as long. It would only prevent length extension, which does not help to find an address.
   return (text) => hash('sha256', key + text, 'base64url');
 };
 
@@ -114,7 +114,7 @@ export const oneTimePassword = (secret: string, step: number): string => {
 };
 
 const CIPHER = 'aes-256-gcm';
-/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.2.2). */
+/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.3). */
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
 /** `id` names the key, `content` is the IV, the ciphertext and the tag. */
@@ -122,7 +122,7 @@ const ENCRYPTED_TEXT = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
 const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
-/** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
+/** AES-256-GCM, with the id of the user, if there is one, as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
 export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
   const [current] = keys;
   const byId = new Map(keys.map((key) => [idOf(key), key]));

@@ -11,7 +11,7 @@ const Ulid = v.pipe(v.string(), v.ulid());
 
 const registeredClaims = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** All other header parameters (RFC 7515 §4.1) are refused, since some of them let a token choose its key or how it is verified. */
+/** Other parameters than these, and `rot` of refresh tokens, are refused: some (RFC 7515 §4.1) let a token choose its key, or how it is verified. */
 const headerParameters = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 const accessClaims = {
@@ -55,5 +55,5 @@ export const RefreshTokenOfSession = v.pipe(
 /** The header parameters `sid`, the id of a token's session, and `rot`, the number of a refresh token in its session. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
-/** Characters. Tokens of this service have some 1,000, or up to 4,000 with attributes. Longer texts are not parsed. */
+/** Characters. Texts that are longer are not parsed. Tokens of this service have some 1,000, or up to 4,000 with attributes. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;

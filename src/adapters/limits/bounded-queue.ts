@@ -8,7 +8,7 @@ type BoundedQueueOptions = {
   readonly width: number;
   /** Milliseconds that a task may wait. The queue estimates the wait by the durations of recent tasks. */
   readonly maxWait: number;
-  /** Milliseconds that a task is expected to take, until the first task has ended. */
+  /** Milliseconds that a task is expected to take at first. Each task that ends changes the expectation. */
   readonly expectedDuration?: number;
   readonly now?: () => number;
 };

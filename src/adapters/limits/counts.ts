@@ -6,11 +6,11 @@ import { type OutageMessages, outageLog } from '../log/lines.ts';
 export type Counts = {
   /** @returns the number of requests in the current window, which has begun with the first of them, and the time until its end. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
-  /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns the text that is stored instead of `former`, or `null` */
+  /** Stores `text` for `ttl` if `former` is stored now; an empty text means no entry. @returns `null`, or the text that is stored instead of `former` */
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
 };
 
-/** The prefix of the keys under which answers to repeated requests are stored. */
+/** The prefix of the keys under which answers are stored, which repeated requests get as well. */
 export const ANSWERS_PREFIX = 'tandem:answers:';
 /** Bytes: 5,000 answers of 3,700 characters. */
 const ANSWERS_CAPACITY = 20_000_000;
@@ -22,7 +22,7 @@ export type StoredText = { readonly text: string; readonly now: number };
 
 /**
  * Counts in the memory of this process, used without Redis and while Redis is unavailable.
- * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, both together take some 40 MB.
+ * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, full maps of both take some 100 MB.
  */
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 } = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);

@@ -24,8 +24,8 @@ const BUSY_WAIT = 1_000;
 
 /**
  * Stores the state of domain/login-throttle.ts as a text, by compare-and-swap. If the account has no failures and no other log-in in progress, an
- * attempt makes one call of the store when it begins, and one when it ends.
- * @param hashOf hashes accounts and addresses of clients before they are stored. Of the hashes of addresses, 96 bits are stored.
+ * attempt makes one call of the store when it begins, and one when it succeeds or is withdrawn.
+ * @param hashOf hashes the keys of attempts and the names of clients before they are stored. Of the hash of a name, 96 bits are stored.
  */
 export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, hashOf = hashKey): LoginAttempts => {
   const oneAtATime = keyedMutex();
@@ -65,7 +65,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
         wait = waitingTime(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
-      // The clock of this machine is good enough for a guess: if failures are stored, `replace` returns them with the time of the store.
+      // The clock of the service is good enough for a guess: if failures are stored, `replace` returns them with the time of the store.
       const stored = await update(attempt.key, change, { text: '', now: clock.now() });
       if (stored === null) return BUSY_WAIT;
       if (wait === 0) storedAtBegin.set(attempt, stored);

@@ -1,9 +1,9 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
+import { HOOK_NAMES, HOOK_OUTCOMES, type ObserveHook } from '../../application/ports/hooks.ts';
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
 import { TASKS, type Task } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { DATABASE_FAILURES } from '../records/storage.ts';
+import { FAILURE_CLASSES } from '../records/storage.ts';
 
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
@@ -99,7 +99,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   for (const kind of EVENT_KINDS)
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
-  for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
+  for (const hook of HOOK_NAMES) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const purges = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
   for (const rows of TASKS) purges.setToCurrentTime({ rows });
   return {
@@ -111,7 +111,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeLostSpans: (count: number): void => lostSpans.inc(count),
     observeWebhook: countBy('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
     observeFallback: (): void => fallbacks.inc(),
-    observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
+    observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', FAILURE_CLASSES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Task): void => purges.setToCurrentTime({ rows }),

@@ -12,7 +12,7 @@ import type { Connection, Execute, RowLock, Sql, SqlTable, StatementDialect } fr
 export type SqlDialect = StatementDialect & {
   /** The database's name in OpenTelemetry. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
-  /** Calls `send`, which begins and ends outside of transactions; for at most ten seconds, again after a conflict or while the database is busy. */
+  /** Calls `send`, and for ten seconds again after a conflict, or while the database is busy. `send` must not be a part of a transaction. */
   readonly withRetry: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
   readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
@@ -25,7 +25,7 @@ export type SqlDialect = StatementDialect & {
   readonly failureOf: (error: unknown) => Failure;
 };
 
-/** The meaning of a driver's error. `index` is the database's name of the violated unique index. `busy`: another process writes, and no change was made. */
+/** The meaning of a driver's error. `index` names the violated unique index, or its columns. `busy`: another connection has locked SQLite's file. */
 export type Failure =
   | { readonly kind: 'violation'; readonly index: string }
   | { readonly kind: 'conflict' | 'busy' | 'other' };
@@ -33,7 +33,7 @@ export type Failure =
 export const memberOf = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
-/** Replaces drivers' errors. They do not become the `cause`, since they quote values. @param table the table of the statement; absent for a transaction */
+/** Replaces drivers' errors. They do not become the `cause`, since they may quote values. @param table the table whose unique indexes may be violated */
 export const errorTranslator =
   (failureOf: (error: unknown) => Failure) =>
   async <Result>(work: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
@@ -44,7 +44,7 @@ export const errorTranslator =
     }
   };
 
-/** The SQLSTATE in_failed_sql_transaction: an earlier statement of the transaction has failed, and was counted as the failure. */
+/** The SQLSTATE in_failed_sql_transaction. It only follows from the failure of an earlier statement of the transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
 
 const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppError => {
@@ -110,7 +110,7 @@ const inTransaction = <Result>(
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
-      // `rollback` fails if the transaction has not begun, or if SQLite has ended it by itself, for example because the disk is full.
+      // `rollback` may fail as well: if the connection is broken, or if SQLite has ended the transaction by itself, for example because the disk is full.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }
@@ -154,8 +154,8 @@ const postgresqlFailure = (error: unknown): Failure => {
 };
 
 /**
- * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The time limit (ms) is set for the
- * transaction alone (`local`), since a pooler gives the session to other clients afterwards (ADR 0035).
+ * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The limit of idle time (ms) is set for the
+ * transaction alone (`local`), since a pooler may give the session to other clients afterwards (ADR 0035).
  */
 const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000`;
 
@@ -211,11 +211,11 @@ export const SQLITE: SqlDialect = {
   failureOf: sqliteFailure,
 };
 
-/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and refuses all statements. */
+/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and refuses to read and write. */
 export const NODE_NOT_READY = 1047;
 /**
  * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), `NODE_NOT_READY`.
- * ER_LOCK_WAIT_TIMEOUT is not among them, since it rolls back only the statement, and not the transaction.
+ * ER_LOCK_WAIT_TIMEOUT is not among them, since by default it rolls back only the statement, and not the transaction.
  */
 const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NODE_NOT_READY];
 /** The message of ER_DUP_ENTRY ends with the name of the index. MySQL puts the name of the table before it. */

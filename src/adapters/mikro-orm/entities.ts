@@ -2,7 +2,7 @@ import { EntitySchema } from '@mikro-orm/core';
 import { MikroORM, type Options } from '@mikro-orm/sql';
 import { type AnyTable, TABLES, uniquesOf } from '../../application/storage/tables.ts';
 import type { DatabaseKind, SqlTypes } from './options.ts';
-import { columnsOf, type SqlColumn, type ValueKind, VERSION } from './statements.ts';
+import { columnsOf, ROW_VERSION, type SqlColumn, type ValueKind } from './statements.ts';
 
 type OptionsOfEntity = ConstructorParameters<typeof EntitySchema>[0];
 
@@ -50,7 +50,7 @@ const entityOf = (table: AnyTable, types: SqlTypes, prefix: string, users?: Enti
     tableName,
     properties: {
       ...Object.fromEntries(properties),
-      version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types, false),
+      version: propertyOf({ member: ROW_VERSION, name: ROW_VERSION, kind: 'integer', isNullable: false }, types, false),
     },
     uniques: prefixedIndexes(prefix, table.unique),
     indexes: prefixedIndexes(prefix, table.indexes),

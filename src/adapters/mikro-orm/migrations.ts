@@ -11,7 +11,7 @@ export type Migration = {
   readonly name: string;
   /** The table that changes. If a database lacks the table, it is created with the change, and the migration does not run. */
   readonly table: string;
-  /** Makes the change with Kysely's schema builder, which works with every database. `search` is the result of `searchIndex`. */
+  /** Makes the change on every database, for instance with Kysely's schema builder. `search` is the result of `searchIndex`. */
   readonly up: (
     transaction: Sql,
     context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
@@ -29,7 +29,7 @@ const newColumn = (name: string, table: string, column: string, type: keyof Colu
   },
 });
 
-/** In the order in which they are applied. A new database has all their changes from the start (CONTRIBUTING.md). */
+/** In the order in which they are applied; those with `upOutsideTransaction` last on PostgreSQL. A new database has all their changes from the start. */
 export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-notes', 'events', 'note', 'text'),
   {

@@ -22,8 +22,8 @@ type DriversConnection = {
 type Callback = (error: unknown, result?: unknown) => void;
 
 /**
- * Errors after which a server is left. Of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
- * Of a node that has lost its cluster: `NODE_NOT_READY`, ER_ERROR_DURING_COMMIT.
+ * Errors after which a connection is closed, and another server is used if there is one. Of a read-only server: ER_OPTION_PREVENTS_STATEMENT,
+ * ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE. Of a node that has lost its cluster: `NODE_NOT_READY`, ER_ERROR_DURING_COMMIT.
  */
 const SERVER_FAILURES: readonly unknown[] = [1290, 1792, 1836, NODE_NOT_READY, 1180];
 
@@ -37,8 +37,8 @@ const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
 /**
  * The pool of one server, which prepares each connection before its first use.
  * @param session the first statements of each connection. If one of them fails, the connection is closed.
- * @param limit milliseconds for a statement. Then the connection is closed, since the server may hang.
- * @param hasOthers whether there are other servers. Then all have to be nodes of one cluster, since a fail-over to another server would lose writes.
+ * @param limit milliseconds for a statement. `REPORT_TIME_MS` later, the connection is closed, since the server may hang.
+ * @param hasOthers whether there are other servers. Then all have to be nodes of one cluster: a server outside of it would lack the latest writes.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write
  */
 const preparedServer = (
@@ -136,7 +136,7 @@ const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (erro
 const RETURN_INTERVAL_MS = 5_000;
 
 /**
- * A pool over several servers. It uses one server until that fails, then the next one, and returns to a preferred server when it is available again.
+ * A pool over one or several servers. It uses one until it fails, then the next one, and returns to a preferred server when that is available again.
  * @param pools a pool of the driver for each server, the preferred server first
  * @param session the first statements of each connection
  * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit

@@ -110,8 +110,8 @@ type Product = Pick<DatabaseKind, 'dialect'> & {
 
 const productKind = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
-  // A key of an index has at most 3,072 bytes, and up to two texts. The longest text is the id of a credential: 1,364 characters of ASCII (ADR
-  // 0009). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
+  // A key of an index has at most 3,072 bytes, and up to two texts. The longest text is the id of a credential: 1,364 characters of ASCII (WebAuthn
+  // Level 3 §6.5.1). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
   types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {
     const urls = [options.url, ...(options.others ?? [])];

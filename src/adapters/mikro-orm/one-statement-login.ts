@@ -10,19 +10,19 @@ import {
   type Connection,
   columnNamesOf,
   insertRow,
+  ROW_VERSION,
   type Row,
   type SqlTable,
   type Statement,
   sqlTables,
-  VERSION,
 } from './statements.ts';
 
 const { system, failureOf, booleanToSql } = POSTGRESQL;
 const translateErrors = errorTranslator(failureOf);
 
 /**
- * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the row of the user, but does nothing if the row
- * is locked already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
+ * A log-in as one statement, instead of a transaction with several round trips. It locks the row of the user, but does nothing if the row is locked
+ * already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
  * then there may be one session too many until the next log-in, or the unique index of counted events refuses the event. In each case that the
  * statement does not cover, `addLogin` returns `false`, and the caller uses a transaction.
  */
@@ -64,7 +64,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
   const build: Statement['build'] = (db, placeholders) => {
     const rest = [...placeholders];
     const [sessionValues, eventValues] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
-    const [userId, countedBy, device, isWatched, since, refused, ...expected] = rest;
+    const [userId, countedBy, device, sendsNotices, since, refused, ...expected] = rest;
     const columns = (table: SqlTable) => sql.join(columnNamesOf(table).map((name) => sql.ref(name)));
     const fromUserRows = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
     const unchanged = CHECKED_MEMBERS.map(
@@ -72,7 +72,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
     );
     const changes = columnNamesOf(events).flatMap((name, at) => {
       if (UNCHANGED_COLUMNS.includes(name)) return [];
-      const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
+      const value = [ROW_VERSION, 'count'].includes(name) ? sql`event.${sql.ref(name)} + 1` : sql`${eventValues[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
     });
     const statement = sql<Row>`with owner as (
@@ -80,7 +80,7 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
           and not exists (select from ${sql.table(tables('webhooks').name)})
           and not exists (select ${fromUserRows(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
           and not exists (select ${fromUserRows(events)} offset ${sql.lit(MAX_EVENTS - 1)})
-          and (not cast(${isWatched} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
+          and (not cast(${sendsNotices} as boolean) or exists (select ${fromUserRows(events)} and device = ${device}) and ${refused} >
             (select coalesce(sum(count), 0) ${fromUserRows(events)} and kind = 'login-refused' and at >= ${since}))
         for no key update skip locked),
       opened as (insert into ${sql.table(sessions.name)} (${columns(sessions)})

@@ -50,10 +50,9 @@ const partOf = ({ session_in_json: json }: Row): PartWithUser => membersIn(json,
 type JsonDialect = { readonly dialect: SqlDialect; readonly least: 'least' | 'min'; readonly jsonArray: string };
 
 /**
- * The two methods that requests call most, each as one statement. The plain repository does a rotation with the proof of a page's key, and a rotation for
- * which the statement finds no row. With the plain repository alone, a rotation on PostgreSQL takes 0.32 ms of the service's processor time instead of
- * 0.12, and twice the time of PostgreSQL; reading session and user takes 0.17 ms instead of 0.08; and on SQLite the service answers a sixth fewer
- * refreshes.
+ * The two methods that requests call most, each as one statement. The plain repository does what the statement cannot: for instance calls in a unit, and
+ * rotations with a proof. With the plain repository alone, a rotation on PostgreSQL takes 0.32 ms of the service's processor time instead of 0.12, and
+ * twice the time of PostgreSQL; reading session and user takes 0.17 ms instead of 0.08; and on SQLite the service answers a sixth fewer refreshes.
  * @param plain the repository over the records of the same database
  */
 const oneStatementSessions =
@@ -105,8 +104,8 @@ const valuesOf = (rotation: Rotation, booleanToSql: SqlDialect['booleanToSql']) 
 };
 
 /**
- * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the session expires
- * earlier than before, so no index is written to (ADR 0035).
+ * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Unless the session now expires before its next purge check,
+ * indexed columns keep their values, so that PostgreSQL writes to no index (ADR 0035).
  */
 const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: SqlNames, rotation: Rotation): Statement => {
   const values = valuesOf(rotation, dialect.booleanToSql);

@@ -14,9 +14,9 @@ export type Database = {
   readonly records: Records;
   /** Replaces methods of a repository of sessions over `records` by faster ones, if this database has some. */
   readonly withFasterMethods: (plain: SessionRepository) => SessionRepository;
-  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses to write */
+  /** Writes to the tables of sessions, without a change of a row. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses that */
   ping(): Promise<void>;
-  /** As `ping`, for all tables that `ping` does not check. */
+  /** As `ping`, for the other tables of the service. */
   pingOtherTables(): Promise<void>;
   /** Reads the clock of the database server, in epoch milliseconds; `null` for SQLite, which has no server. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
@@ -40,7 +40,7 @@ export type OpenOptions = {
   readonly tables?: typeof TABLES;
 };
 
-/** Opens the database and waits until it responds. @throws Error whose message names the setting at fault, and the reason */
+/** Opens the database, and checks that the service can work with it. @throws Error whose message names the setting at fault, and the reason */
 export const openDatabase = async (options: DatabaseOptions, opening: OpenOptions): Promise<Database> =>
   databaseOver(await connect(options, opening));
 

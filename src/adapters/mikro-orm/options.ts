@@ -52,7 +52,7 @@ export type DatabaseKind = {
   readonly types: SqlTypes;
   /** Opens the database. No connection is made before the first statement. */
   readonly connect: () => Promise<OpenConnection>;
-  /** The options of MikroORM, which makes the schema. A call loads MikroORM, which takes a fifth of the time of a start. */
+  /** The options of MikroORM, which makes the schema. With SQLite and PostgreSQL, a call loads MikroORM, which takes a fifth of the time of a start. */
   readonly orm: () => Promise<Partial<Options>>;
   /** Statements that are executed once, when the database is opened. */
   readonly settingStatements: readonly string[];
@@ -60,7 +60,7 @@ export type DatabaseKind = {
   readonly probeQuery: string;
   /** A query for the `name` of each table that is visible without the name of a schema, and `is_here`, whether it is in the schema of this service. */
   readonly tablesQuery: string;
-  /** Completes the statements of MikroORM that create the tables, since its generator cannot write options of tables (ADR 0034). */
+  /** Completes the statements of MikroORM that create the tables, for instance by options of tables, which its generator cannot write (ADR 0034). */
   readonly completeSchema: (statements: readonly string[]) => string[];
   /** Faster methods of the repository of sessions, each as a single statement of this database. */
   readonly fasterSessions?: (

@@ -47,9 +47,9 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** A connection that cancels queries after a time limit, prepares statements, and is replaced after its server has become read-only. */
+/** A connection that cancels queries after a time limit, and prepares statements if it has a session of its own. */
 export type PooledConnection = PostgresPoolClient & {
-  /** Whether no other client uses the connection's session on the server. Behind a pooler, others do. */
+  /** `false` behind a pooler, where other clients may use the same session of the server. */
   readonly hasOwnSession: boolean;
   readonly isOutdated: () => boolean;
 };
@@ -63,7 +63,7 @@ export type Pool = Omit<PostgresPool, 'connect'> & {
 
 const require = createRequire(import.meta.url);
 
-/** Opens a pool. No option may become a startup parameter, since poolers refuse the parameters that they do not know (ADR 0035). */
+/** Opens a pool. Of its options, only `application_name` is sent as a startup parameter: poolers refuse parameters that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
@@ -129,7 +129,7 @@ const pooledConnection = async (
   const discard = () => {
     isFaulty = true;
   };
-  const replaceAll = () => {
+  const replaceConnections = () => {
     if (monotonicTime() - replacement.until > REPLACEMENT_INTERVAL_MS) replacement.until = monotonicTime();
   };
   const limitAnswer = answerLimiter(client, limit, () => {
@@ -139,14 +139,14 @@ const pooledConnection = async (
   const send = (query: Query): Promise<Answer> => {
     const answer = client.query(query);
     limitAnswer(answer);
-    // After a fail-over, the address leads to the new primary. Connections that were open before lead to the old one, which refuses writes.
-    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceAll());
+    // After a fail-over, the address leads to the new primary. Connections that were open before may lead to the old one, which refuses writes.
+    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceConnections());
     return answer;
   };
   const onOutdated = () => {
-    // Shortly after the last replacement, `replaceAll` does nothing, so this connection is discarded as well.
+    // Shortly after the last replacement, `replaceConnections` does nothing, so this connection is discarded as well.
     discard();
-    replaceAll();
+    replaceConnections();
   };
   const isOutdated = () => openedAt <= replacement.until;
   const isOwn = await hasOwnSession(client, limit);
@@ -166,8 +166,8 @@ const REPORT_TIME_MS = 500;
 
 /**
  * Limits the time of queries: cancels a query that takes too long, and closes its connection, since a late cancellation could hit the next query. If a
- * query was sent before the former one was answered, its time begins with that answer. CancelRequest works with every pooler. A time limit of the server
- * does not: poolers refuse unknown startup parameters, and give a session to other clients together with its settings.
+ * query was sent before the former one was answered, its time begins with that answer. Poolers pass a CancelRequest on. A time limit of the server would
+ * not work with them: they refuse unknown startup parameters, and give a session to other clients together with its settings.
  */
 const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
@@ -225,7 +225,7 @@ const UNKNOWN_STATEMENT = '26000';
 const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If the server refuses a prepared
+ * Prepares statements under a name, so that the server need not parse and plan each of them every time (ADR 0035). If the server refuses a prepared
  * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. The same
  * happens if the server does not know the name because the former statement, which would have prepared it, has failed.
  * @param onOutdated called if a prepared statement is outdated: then other statements of all connections may be outdated, too

@@ -17,9 +17,9 @@ type WaitingStatement = {
 };
 
 /**
- * Sends short statements outside of transactions. While all connections are in use, up to four statements wait as a batch for the same connection: one
- * system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never return to the
- * pool, and transactions would get none. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
+ * Sends short statements outside of transactions. While all connections are in use, up to four statements (behind a pooler: one) wait as a batch for a
+ * connection: one system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never
+ * return to the pool. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
 const statementBatcher = (pool: Pool) => {
   let openBatch: WaitingStatement[] = [];
@@ -78,7 +78,7 @@ const sendAll = async (client: PooledConnection, batch: readonly WaitingStatemen
   };
   for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
-    // A pooler gives the session to another client after each answer. If this connection broke, that client would get the remaining answers.
+    // A pooler may give the session to another client after each answer. If this connection broke, that client would get the remaining answers.
     if (!client.hasOwnSession) await answered;
   }
 };
@@ -103,7 +103,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settingStatements: [],
     probeQuery: `select format($$${WRONG_ENCODING_MESSAGE}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made while that schema was the first one.
+    // PostgreSQL makes new tables in the first schema of the search_path. The tables of the service may be in another one, which was the first one then.
     tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace

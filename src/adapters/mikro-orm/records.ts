@@ -32,10 +32,10 @@ export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', decla
   const tables = sqlTables(prefix, declared);
   const [connection, sendBuilt] = [connectionOver(db), builtStatements(system)];
   const translateErrors = errorTranslator(dialect.failureOf);
-  const sendOutside: Send = (statement) =>
+  const sendOutside: SendStatement = (statement) =>
     translateErrors(() => withRetry(() => sendBuilt(connection, statement)), statement.table);
   const inTransaction =
-    (transaction: Connection): Send =>
+    (transaction: Connection): SendStatement =>
     (statement) =>
       translateErrors(() => sendBuilt(transaction, statement), statement.table);
   return recordsOver(
@@ -50,9 +50,9 @@ export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', decla
   );
 };
 
-type Send = (statement: TableStatement) => Promise<QueryResult<Row>>;
+type SendStatement = (statement: TableStatement) => Promise<QueryResult<Row>>;
 
-const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: SqlDialect): Calls => {
+const callsOver = (send: SendStatement, tables: (name: TableName) => SqlTable, dialect: SqlDialect): Calls => {
   const { booleanToSql, rowLock, returnsDeleted, search } = dialect;
   const select = async <Name extends TableName>(
     name: Name,
@@ -95,10 +95,10 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
       if (!returnsDeleted) return removeEach(table, rows);
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-        const { rows: gone } = await send(
+        const { rows: deleted } = await send(
           deleteRows(table, padToPowerOfTwo(rows.slice(from, from + ROWS_AT_ONCE)), true),
         );
-        for (const row of gone)
+        for (const row of deleted)
           removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }
       return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
@@ -111,7 +111,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
   };
 };
 
-/** Repeats the last row until the number of rows is a power of two: each number is a statement of its own, which stays built and prepared. */
+/** Repeats the last row until the number of rows is a power of two, since each number is a statement of its own, which stays built and prepared. */
 const padToPowerOfTwo = <Each>(rows: readonly Each[]): readonly Each[] => {
   const length = 2 ** Math.ceil(Math.log2(rows.length));
   return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Each);

@@ -23,9 +23,9 @@ export type SchemaContext = {
   readonly migrations?: readonly Migration[];
 };
 
-/** The name of the table with the names of the applied migrations. `CREATED` is among them once the tables are created. */
+/** The name of the table with the names of the applied migrations. `TABLES_CREATED` is among them once the tables are created. */
 const migrationsTable = (prefix: string): string => `${prefix}tandem_migrations`;
-const CREATED = 'tables';
+const TABLES_CREATED = 'tables';
 
 export const sendTo =
   (db: Sql): Send =>
@@ -34,8 +34,8 @@ export const sendTo =
 
 /**
  * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit after each
- * statement). Several processes may do so at the same time.
- * @throws SchemaError
+ * statement). On PostgreSQL, those with `upOutsideTransaction` run after it. Several processes may do so at the same time.
+ * @throws SchemaError, or the error of the driver
  */
 export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
   try {
@@ -44,7 +44,7 @@ export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
       await applyOutsideTransaction(context);
     }
   } catch (error) {
-    // If nothing is pending any more, another process has brought the schema up to date, and caused the error.
+    // If nothing is pending any more, another process has brought the schema up to date, and may have caused the error.
     if (error instanceof SchemaError || (await isPending(context))) throw withAdvice(error);
   }
   await assertComplete(context);
@@ -57,7 +57,7 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError */
+/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError if one is missing */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const tablesOfService = (Object.keys(tables) as TableName[])
     .map(sqlTables(prefix, tables))
@@ -79,7 +79,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 export type SchemaState = {
-  /** The names of migrations that are not applied, and of missing tables; `CREATED` if no tables were created yet. */
+  /** The names of migrations that are not applied, and of missing tables; `TABLES_CREATED` if no tables were created yet. */
   readonly pending: readonly string[];
   /** The names of applied migrations that this version does not know: a newer version has applied them. */
   readonly unknown: readonly string[];
@@ -87,7 +87,7 @@ export type SchemaState = {
 
 export const schemaState = async (context: SchemaContext): Promise<SchemaState> => {
   const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = context;
-  const names = [CREATED, ...migrations.map(({ name }) => name)];
+  const names = [TABLES_CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
   const found = (await tablesOf(send, kind)).filter(({ isHere }) => isHere).map(({ name }) => name);
   if (!found.includes(migrationsTable(prefix))) return { pending: names, unknown: [] };
@@ -111,7 +111,7 @@ export const tablesOf = async (send: Send, { tablesQuery }: DatabaseKind): Promi
 const createOrMigrate = async (context: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = context;
   const search = searchIndex(kind.dialect.search, prefix);
-  // Loaded on use, since a start needs MikroORM only if the tables are not up to date.
+  // Loaded on use, since its modules are slow to load, and needed only if the tables are not up to date.
   const { schemaStatements } = await import('./entities.ts');
   const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
@@ -121,19 +121,19 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
     const isBegun = tables.some(({ name }) => name === migrationsTable(prefix));
     if (!isBegun) assertNoForeignTable(tables, context);
     // On MySQL and MariaDB, the table of migrations may exist before the others: another process is creating them, or was interrupted.
-    if (!isBegun || (await schemaState({ ...context, db: transaction })).pending.includes(CREATED)) {
+    if (!isBegun || (await schemaState({ ...context, db: transaction })).pending.includes(TABLES_CREATED)) {
       await transaction.schema
         .createTable(migrationsTable(prefix))
         .ifNotExists()
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
       for (const statement of [...schema, ...search]) await send(statement);
-      await record(CREATED, ...migrations.map(({ name }) => name));
+      await record(TABLES_CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Only one process at a time applies migrations: the others wait for the lock of this row.
+    // Other processes wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
-    await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
+    await send(`select name from ${migrationsTable(prefix)} where name = '${TABLES_CREATED}'${locked}`);
     const { pending } = await schemaState({ ...context, db: transaction });
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || runsOutsideTransaction(context, migration)) continue;

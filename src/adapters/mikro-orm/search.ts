@@ -3,7 +3,7 @@ import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
 import { columnNamesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
-/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search reads all rows. */
+/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search may read all rows. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
 /** Makes the index of PostgreSQL without blocking writes. First drops what an interrupted attempt has left. @param send sends outside of a transaction */
@@ -50,7 +50,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** The first search reads this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
+/** The first search reads up to this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
 const FIRST_ROWS = 5_000;
 const TRIGRAM_LENGTH = 3;
 const MAX_TRIGRAMS = 20;
@@ -76,9 +76,9 @@ export const searchRows = <Name extends TableName>(
   const sortTerms = order.map((member) => sql`${sql.ref(table.column(member).name)} ${direction}`);
   const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
-  const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
+  const statement = (kind: 'first' | 'all' | SearchIndex): TableStatement => ({
     table,
-    shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
+    shape: JSON.stringify(['search', table.name, kind, range?.slice(0, 2), order, descending]),
     values: [pattern, trigramQuery(contains), range?.[2], limit],
     build: (db, [like, grams, bound, most]) => {
       const containsText = sql.join(
@@ -95,7 +95,7 @@ export const searchRows = <Name extends TableName>(
         // `offset 0` makes PostgreSQL execute the inner query first, by the index.
         pg_trgm: sql`(select ${columns} from ${rows} where ${containsText} offset 0) as part where ${inRange}`,
         fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${containsText})`,
-      }[way ?? 'all'];
+      }[kind ?? 'all'];
       const found = sql<Row>`select ${columns} from ${from} ${ordered} limit ${most}`;
       return { compile: () => found.compile(db) };
     },

@@ -21,7 +21,7 @@ export type SqlColumn = {
   readonly isNullable: boolean;
 };
 
-export const VERSION = 'version';
+export const ROW_VERSION = 'version';
 
 export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
   Object.entries(columns).map(([member, type]) => ({
@@ -96,12 +96,12 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
   return (name) => byName.get(name) as SqlTable;
 };
 
-export const columnNamesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
+export const columnNamesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), ROW_VERSION];
 
 export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
-  return { ...read, version: Number(row[VERSION]) };
+  return { ...read, version: Number(row[ROW_VERSION]) };
 };
 
 export type Statement = {
@@ -187,7 +187,7 @@ const selectByKeys = (
 export const insertRow = (table: SqlTable, row: Row, booleanToSql: BooleanToSql): TableStatement => ({
   table,
   shape: `insert ${table.name}`,
-  values: [...table.columns.map((column) => toSql(column, row[column.member], booleanToSql)), row[VERSION]],
+  values: [...table.columns.map((column) => toSql(column, row[column.member], booleanToSql)), row[ROW_VERSION]],
   build: (db: Sql, placeholders: readonly unknown[]) =>
     db
       .insertInto(table.name)
@@ -198,11 +198,11 @@ export const insertRow = (table: SqlTable, row: Row, booleanToSql: BooleanToSql)
 export const updateRow = (table: SqlTable, before: Row, after: Row, booleanToSql: BooleanToSql): TableStatement => {
   const valueIn = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleanToSql);
   const changed = table.columns.filter((column) => valueIn(before, column) !== valueIn(after, column));
-  const names = [...changed.map(({ name }) => name), VERSION];
+  const names = [...changed.map(({ name }) => name), ROW_VERSION];
   return {
     table,
     shape: JSON.stringify(['update', table.name, names]),
-    values: [...changed.map((column) => valueIn(after, column)), after[VERSION], ...keyAndVersion(table, before)],
+    values: [...changed.map((column) => valueIn(after, column)), after[ROW_VERSION], ...keyAndVersion(table, before)],
     build: (db: Sql, placeholders: readonly unknown[]) =>
       db
         .updateTable(table.name)
@@ -221,7 +221,7 @@ export const touchRow = (table: SqlTable, key: Row, booleanToSql: BooleanToSql):
     build: (db: Sql, placeholders: readonly unknown[]) =>
       db
         .updateTable(table.name)
-        .set((eb) => ({ [VERSION]: eb(VERSION, '+', 1) }))
+        .set((eb) => ({ [ROW_VERSION]: eb(ROW_VERSION, '+', 1) }))
         .where((eb) => eb.and(columns.map(({ name }, at) => eb(name, '=', placeholders[at])))),
   };
 };
@@ -245,12 +245,12 @@ export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning
 };
 
 const keyAndVersion = ({ key }: SqlTable, row: object): unknown[] =>
-  [...key.map(({ member }) => member), VERSION].map((member) => Reflect.get(row, member));
+  [...key.map(({ member }) => member), ROW_VERSION].map((member) => Reflect.get(row, member));
 
 const isUnchangedRow =
   ({ key }: SqlTable, identity: readonly unknown[]) =>
   (eb: ExpressionBuilder<Rows, string>) =>
-    eb.and([...key.map(({ name }, at) => eb(name, '=', identity[at])), eb(VERSION, '=', identity[key.length])]);
+    eb.and([...key.map(({ name }, at) => eb(name, '=', identity[at])), eb(ROW_VERSION, '=', identity[key.length])]);
 
 const statementNames = new Map<string, string>();
 
@@ -268,11 +268,11 @@ type BuiltStatement = {
 };
 
 /** Matches the operation and the table of a statement, for its span: in a statement that begins with `with`, those of its first `insert`. */
-const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
+const OPERATION_AND_TABLE = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
- * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. The code determines all shapes,
- * and no request adds one, so their number is bounded.
+ * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. Requests choose among the shapes
+ * that the code has, and cannot add others, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
   const built = new Map<string, BuiltStatement>();
@@ -282,7 +282,7 @@ export const builtStatements = (system: string) => {
     const placeholders = values.map((_, at) => new Placeholder(at));
     const query = build(db, placeholders).compile();
     statementNames.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
-    const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
+    const [, operation = '', table = ''] = OPERATION_AND_TABLE.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
     const statement = { query, reads: operation === 'select', spanName: `${operation} ${table}`, attributes };
     built.set(shape, statement);

@@ -21,14 +21,14 @@ export type Rows = {
   readonly tables: typeof TABLES;
   get(table: TableName, key: string): Row | undefined;
   all(table: TableName): Row[];
-  /** Stores a row. @param row `undefined` removes the row, and with a user also the rows of that user */
+  /** Stores a row. @param row `undefined` removes the row, and with a user also the rows of the user (`ofUser`) */
   set(table: TableName, key: string, row: Row | undefined): void;
 };
 
 /** The rows as a transaction sees them. Other transactions do not see its changes before the commit. */
 type Changes = Rows & {
   list(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
-  /** Stores the changes, unless a row that the transaction has read has changed since, or a row now violates an index. @returns whether they were stored */
+  /** Stores the changes, unless a row that the transaction has read has changed since, or `refusal` now refuses a row. @returns whether they were stored */
   commit(): boolean;
 };
 
@@ -203,7 +203,7 @@ const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
-/** Whether a declared index begins with the columns of a query, in the order of the query: then no database reads or sorts a whole table. */
+/** Whether a declared index narrows a query and has its order, so that no database has to search or sort a whole table. */
 const isIndexed = <Name extends TableName>(
   table: AnyTable,
   { equal = {}, range, order = [] }: Query<Name>,

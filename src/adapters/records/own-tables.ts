@@ -18,14 +18,14 @@ export type RowsOf<Own extends OwnTables> = {
   };
 };
 
-/** The prefix of the application's tables in a database. No table of the service begins with it. */
+/** The prefix of the names of the application's tables in a database. No name of a table of the service begins with it. */
 export const OWN_PREFIX = 'app_';
 const addPrefix = (name: string) => `${OWN_PREFIX}${name}`;
 
 /**
  * The tables of the service, and those of the application.
  * @param prefix of the names of all tables in the database
- * @throws Error that names a table that some database cannot have, or from which it could delete the rows of a user only by reading the whole table
+ * @throws Error that names a wrong table: some database cannot have it, or would read all of it to delete the rows of a user
  */
 export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {

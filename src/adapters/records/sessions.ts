@@ -63,7 +63,7 @@ export const sessionRepositoryOver = (
   return {
     async add(session) {
       const { userId } = session;
-      // Every unit locks the user before it changes rows of the user, so that no two units wait for each other.
+      // The user is locked first, as in other units that change rows of the user: otherwise two units could wait for each other.
       await users.lock(userId);
       const [, surplus] = await inOrder(
         records,
@@ -119,7 +119,7 @@ export const sessionRepositoryOver = (
       await users.lock(userId);
       return idsOf(await removeRows(records, 'sessions', { userId }, isMeant));
     },
-    /** A refresh does not write `purgeCheckAt`. So of the sessions whose check is due, the refreshed ones get a later check, and the others are removed. */
+    /** A refresh does not raise `purgeCheckAt`. So of the sessions whose check is due, the refreshed ones get a later check, and the others are removed. */
     async purge(now, limit) {
       const purgedRows: Row[] = [];
       for (let round = 0; round < MAX_PURGE_ROUNDS && purgedRows.length < limit; round += 1) {
@@ -143,21 +143,21 @@ export const sessionRepositoryOver = (
   };
 };
 
-/** For how long this process tries to revert a rotation: longer than a fail-over of the database takes. */
+/** For how long this process tries to revert a rotation, for instance during a fail-over of the database. */
 const REVERT_PERIOD_MS = 60_000;
-/** How many rotations are remembered. If there is one more, the oldest is forgotten, and never reverted. */
+/** How many rotations are remembered. If there is one more, this process no longer tries to revert the oldest. */
 const MAX_UNCONFIRMED = 5_000;
-/** How many rotations are reverted at once: several, since one may wait for a locked row; but few, so that requests get connections, too. */
+/** How many attempts `keepReverting` makes at once: several, since one may wait for a locked row; but few, so that requests get connections, too. */
 const CONCURRENT_REVERTS = 5;
 
 /**
  * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). This process
- * tries to revert it for a minute, and whenever it is about to rotate or find the session.
+ * tries that for a minute: every `retryInterval`, and before it rotates or finds the session.
  * @param retryInterval milliseconds between two attempts
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
   const unconfirmed = new Set<Rotation>();
-  const limit = pLimit(CONCURRENT_REVERTS);
+  const limitReverts = pLimit(CONCURRENT_REVERTS);
 
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
@@ -171,7 +171,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);
     };
-    while (isWaiting()) await limit(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
+    while (isWaiting()) await limitReverts(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
   /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted. The session must not be used then: perhaps no client has its current token. */

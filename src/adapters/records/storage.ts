@@ -10,7 +10,7 @@ import { random } from '../clock/system.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 
-/** The store has undone a call or a transaction because of a concurrent one. `unit` repeats the work after this error. */
+/** The store has refused or undone a call or a transaction, for instance because of a concurrent one. `unit` repeats the work after this error. */
 export class ConflictError extends AppError {
   constructor(reason: string) {
     super('DB_QUERY_FAILED', { reason });
@@ -24,11 +24,11 @@ export const isStorable = (value: unknown): boolean =>
 export const unstorable = (): AppError =>
   new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
 
-/** The version of a new row, to which each replacement adds 1. It is random, so that it differs from an earlier row with the same key. */
+/** The version of a new row, to which each replacement adds 1. It is random, so that it differs from those of an earlier row with the same key. */
 export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
 
 /** Classes of failures, by words of a `reason`: SQLSTATEs, SQLite's texts, names and numbers of MySQL's errors, system codes, drivers' messages. */
-const CLASSES = [
+const CLASS_PATTERNS = [
   ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
   ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
@@ -39,17 +39,16 @@ const CLASSES = [
   ],
 ] as const;
 
-export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
+export const FAILURE_CLASSES = [...CLASS_PATTERNS.map(([name]) => name), 'other'] as const;
 
 const failures = channel('tandem:database-failure');
 
-/** @param reason of the error, by `reasonOf` */
-export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
-  CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
+export const failureClassOf = (reason: string): (typeof FAILURE_CLASSES)[number] =>
+  CLASS_PATTERNS.find(([, words]) => words.test(reason))?.[0] ?? 'other';
 
 export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
 
-/** Calls a listener with the class of each failure. @returns a function that removes the listener */
+/** Calls a listener with the class of each published failure. @returns a function that removes the listener */
 export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
   const listen = (failure: unknown) => listener(String(failure));
   failures.subscribe(listen);
@@ -66,7 +65,7 @@ type Run = {
   isOver: boolean;
   /** Whether the store has refused a call. No call is sent after it: MariaDB and MySQL may have ended the transaction, and would store later changes. */
   hasRefused: boolean;
-  /** The error of the first refused call. The transaction fails with it, even if the work catches it. */
+  /** The error of the first refused call. If the work catches it and resolves, the transaction fails with it all the same. */
   failure?: AppError;
   hasConflict: boolean;
   /** The error with which the run has failed: that of the work, or `failure`. */
@@ -87,14 +86,14 @@ const rejectNested = async (): Promise<never> => {
   throw misuseError('a transaction within another');
 };
 
-/** Pauses before a unit is repeated: longer after each run, and for a random time, so that another unit can get its locks first. */
+/** Pauses for a random time before a unit is repeated, so that another unit can get its locks first. */
 const pauseAfterConflict = (runs: number): Promise<void> =>
   pause(Math.min(MAX_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
 
 /**
  * Makes the records of a store from its calls. Repeats a unit after a conflict. Refuses a unit within another: the inner one could wait for the outer one
  * for ever, or be committed although the outer one fails.
- * @param options.pipelines whether the store accepts calls of a unit before earlier calls are answered, and executes them in this order
+ * @param options.pipelines whether the store accepts calls of a unit before earlier calls are answered, and executes them in the order of the calls
  */
 export const recordsOver = (
   calls: Calls,
@@ -145,7 +144,7 @@ const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
   while (unanswered.size > 0) await Promise.allSettled(unanswered);
 };
 
-/** The records of a unit. After a refused call, all later calls fail. After a violation, they fail with a conflict, so that the unit is repeated. */
+/** The records of a unit. After a refused call, all later calls fail. If the refused call was a violation, a later call also causes the unit to be repeated. */
 const recordsOfRun = (inside: Calls, run: Run): Records => ({
   isUnit: true,
   ...wrapCalls(withCachedLocks(inside), async (call) => {
@@ -182,7 +181,7 @@ const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Pr
   }
 };
 
-/** `lock` reads a row only once, unless the unit has changed the row's table since. */
+/** `lock` does not read a row again that it has found, until the unit changes the row's table, or `users`. */
 const withCachedLocks = (inside: Calls): Calls => {
   const lockedRows = new Map<TableName, Map<string, Promise<unknown>>>();
   // Removing a user also removes rows of other tables.
@@ -190,15 +189,15 @@ const withCachedLocks = (inside: Calls): Calls => {
     if (table === 'users') lockedRows.clear();
     else lockedRows.delete(table);
   };
-  const changing = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
+  const forgettingLocks = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
     forget(table);
     return change().finally(() => forget(table));
   };
   return {
     ...inside,
-    insert: (table, ...given) => changing(table, () => inside.insert(table, ...given)),
-    replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
-    remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
+    insert: (table, ...given) => forgettingLocks(table, () => inside.insert(table, ...given)),
+    replace: (table, ...given) => forgettingLocks(table, () => inside.replace(table, ...given)),
+    remove: (table, ...given) => forgettingLocks(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const name = JSON.stringify(key);
       const rows = (lockedRows.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;

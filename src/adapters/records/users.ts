@@ -35,7 +35,7 @@ const listedName = (row: UserRow, text: string): string | undefined =>
 const listByBeginning = async (records: Records, text: string, { after, limit }: UsersQuery): Promise<User[]> => {
   const last = after === null ? null : await findStored(records, 'users', { id: after });
   const found: User[] = [];
-  // The list starts again at the beginning if the user `after`, the last one of the former page, was removed or renamed.
+  // The list starts again at the beginning if the user `after`, the last one of the former page, was removed, or has no such name any more.
   for (let from = last === null ? undefined : listedName(last, text); ; ) {
     const pages = await Promise.all(
       SEARCHED_COLUMNS.map(async (column) => {
@@ -56,7 +56,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
 
 /** The size of all pages after the first one. Further pages are needed if the store ignores `contains`, since most rows do not match then. */
 const ROWS_AT_ONCE = 1_000;
-/** The search indexes consist of trigrams, and cannot find shorter texts. */
+/** The search indexes consist of trigrams, and cannot find texts of one or two characters. */
 const SEARCHED_LENGTH = 3;
 
 const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> => {
@@ -83,7 +83,7 @@ const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> =
   }
 };
 
-const COMPARABLE: readonly string[] = [
+const COMPARABLE_FIELDS: readonly string[] = [
   'username',
   'email',
   'emailVerifiedAt',
@@ -110,7 +110,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     async update(id, { now, ...change }, { email, ...others } = {}) {
       const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
       // TypeScript checks the names of fields, but an application may be written in JavaScript.
-      const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
+      const unknown = expected.find(([field]) => !COMPARABLE_FIELDS.includes(field));
       if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
       const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);
       const changed = changeRow(records, 'users', { id }, (row) =>

@@ -32,12 +32,12 @@ const connectAllNodes = (cluster: Cluster): void => {
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
-/** Sends a command to each master, so that ioredis connects to it. Resolves when each has answered, or has not done so in time. */
+/** Sends a command to each master, so that ioredis connects to it. Resolves when each has answered or failed. */
 export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
 
-/** Rejects if a master refuses writes, or reports that a slot is not served. */
+/** Rejects if there is no connection, or a master reports that a slot is not served, or (with Redis 7) refuses writes. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
   if (cluster.status !== 'ready' || masters.length === 0) throw new LoggableError('not connected to the cluster');

@@ -9,13 +9,13 @@ import { databaseNumberIn, hostOf, isSentinelUrl, masterNameIn } from './url.ts'
 
 export type RedisClient = Redis | Cluster;
 
-/** Milliseconds that a command may take. If it takes longer, the process counts requests in its own memory. */
+/** Milliseconds that a command may take. If it takes longer, `sharedCounts` counts in the memory of this process. */
 const COMMAND_TIMEOUT = 250;
 
 /** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
 const SILENCE_TIMEOUT = 5_000;
 
-/** After a fail-over, the old master refuses writes, but does not close its connections. A new connection may lead to the new master. */
+/** After a fail-over, the old master refuses writes, and may keep its connections open. A new connection may lead to the new master. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
@@ -27,8 +27,8 @@ export type ConnectionOptions = {
 };
 
 /**
- * A connection that rejects commands after a short time, reconnects by itself, and never sends a command twice.
- * @param urls the URL of one server, or those of nodes of a cluster or of sentinels, which differ only in their hosts
+ * A connection that rejects commands after a short time, reconnects by itself, and does not repeat a command that may have been executed.
+ * @param urls the URL of one server, or those of nodes of a cluster or of sentinels, which differ only in their hosts and ports
  */
 export const connectRedis = (
   urls: readonly string[],

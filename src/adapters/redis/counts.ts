@@ -6,7 +6,7 @@ import { LoggableError } from '../log/redact-error.ts';
 const SCRIPTS = {
   tandemCountRequest: `
     local count, left = redis.call('incr', KEYS[1]), redis.call('pttl', KEYS[1])
-    -- The key is new, or the clock of Redis was set back.
+    -- The key is new, or its end is too far away, for instance because the clock of Redis was set back.
     if left < 0 or left > tonumber(ARGV[1]) then
       left = tonumber(ARGV[1])
       redis.call('pexpire', KEYS[1], left)

@@ -9,7 +9,7 @@ const START_TIMEOUT = 1_000;
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to Redis, and waits a second at most for the connection, so that limits are shared from the first request. If Redis is unavailable, the
+ * Connects to Redis, and waits about a second at most for the connection, so that limits are shared from the first request. If Redis is unavailable, the
  * service starts without it, and the client reconnects by itself.
  * @throws Error that names REDIS_URL if its database number cannot be used
  */
@@ -52,7 +52,7 @@ const databaseNumberError = (): Error =>
 /** The report of the command INFO of one server, which has lines `name:value`. */
 export type RedisInfo = ReadonlyMap<string, string>;
 
-/** @returns an empty report if the user lacks the permission for INFO. CONFIG would say more, but managed servers do not allow it. */
+/** @returns an empty report if the user lacks the permission for INFO. CONFIG would say more, but many managed servers do not allow it. */
 export const infoOf = async (redis: Redis): Promise<RedisInfo> => {
   const report = await redis.info().catch((error: Error) => {
     if (error.message.startsWith('NOPERM')) return '';
@@ -64,8 +64,8 @@ export const infoOf = async (redis: Redis): Promise<RedisInfo> => {
 export const isNodeOfCluster = (info: RedisInfo): boolean => info.get('cluster_enabled') === '1';
 
 /**
- * The policy by which the server deletes keys when its memory is full, and how many keys it has deleted so far; `null` if it never deletes any. Every
- * policy except `noeviction` may delete keys of the service, since all keys of the service expire.
+ * The policy by which the server deletes keys when its memory is full, and how many keys it has deleted so far; `null` if the report shows no such policy
+ * or no limit of the memory. Every policy except `noeviction` may delete keys of the service, since all keys of the service expire.
  */
 export const evictionOf = (info: RedisInfo): { readonly policy: string; readonly evicted: number } | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';

@@ -25,13 +25,13 @@ export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origi
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
         // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by an empty one: SimpleWebAuthn would
         // verify it, and fetch lists of revoked certificates from URLs in it.
-        const none = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
+        const attestation = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({
           response: {
             ...commonMembersOf(credential),
             response: {
               clientDataJSON: credential.response.clientDataJSON,
-              attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(new Map(Object.entries(none)))),
+              attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(new Map(Object.entries(attestation)))),
             },
           },
           ...expectedFor(challenge),
@@ -61,7 +61,7 @@ export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origi
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...commonMembersOf(credential), response },
           ...expectedFor(challenge),
-          // The stored counter is not passed: SimpleWebAuthn would refuse a counter that has not grown, and the counters of synced passkeys never grow.
+          // The stored counter is not passed: SimpleWebAuthn would refuse a counter that went back, but `usePasskey` only notifies the user of that.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });
         if (!verified) return null;

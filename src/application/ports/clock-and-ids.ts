@@ -4,6 +4,6 @@ export type Clock = {
 };
 
 export type IdGenerator = {
-  /** A new ULID, greater than the last one, even within a millisecond or when the clock steps back. */
+  /** A new ULID, greater than the last one of this generator, even within a millisecond or when the clock steps back. */
   next(): string;
 };

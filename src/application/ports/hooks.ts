@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
-/** A registration that the service would accept, without its password. It is not stored yet. */
+/** A registration whose fields, password and invitation were checked, without the password. It is not stored yet: username and email may be taken. */
 export type RegistrationRequest = Device & {
   /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;
@@ -42,7 +42,7 @@ export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
 export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
 
 /**
- * Functions of the program that runs the service. No hook gets a password, a token or a hash.
+ * Functions of the program that runs the service. None of them gets a password, a token or a hash.
  *
  * @example
  * await serve(config, { hooks: { afterCommit: (event) => crm.note(event.userId, event.kind) } });
@@ -54,15 +54,15 @@ export type Hooks = {
    */
   readonly beforeRegister?: (registration: RegistrationRequest) => RegistrationAnswer | Promise<RegistrationAnswer>;
   /**
-   * Adds to the claim `attributes` of each access token, in place of the user's attributes of the same names: together at most 2,048 bytes of
-   * JSON. The request ends with SYS_HOOK_UNAVAILABLE, and changes nothing, if there is no valid answer within half a second, or if fifty calls
+   * Adds to the claim `attributes` of each access token that a client gets, in place of the user's attributes of the same names: together at most 2,048
+   * bytes of JSON. The request ends with SYS_HOOK_UNAVAILABLE, and issues no token, if there is no valid answer within half a second, or if fifty calls
    * are running.
    */
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
-   * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. The next call
+   * Called once for each event of an account, after its transaction was committed. An instance calls it in the order of its events: the next call
    * begins when the call before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are
-   * those that wait when the process dies.
+   * those that still wait when the process ends.
    */
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };
@@ -85,8 +85,8 @@ export type SendWebhook = (
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
-export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
+export const HOOK_NAMES = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 
-export type ObserveHook = (hook: (typeof HOOKS)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;
+export type ObserveHook = (hook: (typeof HOOK_NAMES)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;

@@ -18,7 +18,7 @@ export type Mail = {
  * - refuses an address that is none, and sends nothing
  * - delivers many mails that are sent at once
  * - returns "refused" when the server refuses a mail for good
- * - rejects when it cannot deliver now, and repeats neither the address nor the content
+ * - rejects when it cannot deliver now, and quotes neither the address nor the content
  */
 export interface Mailer {
   /**

@@ -20,10 +20,10 @@ export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */
   hash(password: string): Promise<string>;
   /**
-   * @param hash `null` when there is no such account. The result is `false`, after the same time.
+   * @param hash `null` when there is no such account, or no password. Then the result is `false`, after the same time.
    * @param hidesMatch whether a right password has to take as long as a wrong one, which may be compared with other hashes, too.
    */
   verify(password: string, hash: string | null, hidesMatch?: boolean): Promise<boolean>;
-  /** Whether a hash was made at a lower cost than is configured, or by another system. @param hash one that a password has been verified against. */
+  /** Whether a hash has another form, or a lower cost, than `hash` gives it. @param hash one that a password has been verified against. */
   needsRehash(hash: string): boolean;
 }

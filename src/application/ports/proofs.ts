@@ -21,13 +21,13 @@ export type BrowserProof = {
   readonly key: string;
   /** `jti`: the challenge as the browser has signed it. Only `Secrets.unsign` shows whether the service has made it. */
   readonly challenge: string;
-  /** The authorization of a registration, which `Secrets.unsign` has to check as well; `null` in a renewal. */
+  /** The authorization of a registration, which `Secrets.unsign` has to check as well; `null` if there is none. */
   readonly authorization: string | null;
 };
 
 /** The statement of the former system that one of its sessions is this user's. */
 type Assertion = {
-  /** `jti`: the assertion may be used once until it expires. */
+  /** `jti`: the assertion may be used only once. */
   readonly id: string;
   readonly userId: string;
   /** Epoch milliseconds. */

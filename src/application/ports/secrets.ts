@@ -5,12 +5,12 @@ export type SignedPurpose =
   | 'challenge'
   /** Identifies the session of a browser, and the key that it has registered. */
   | 'browser'
-  /** Shows for some minutes that the browser has the key of its session. */
+  /** Shows for ten minutes that the browser has the key of its session. */
   | 'cookie'
   | 'passkey-registration'
   /** The challenge for a passkey of any user. */
   | 'passkey-use'
-  /** Shows for five minutes that a user has presented the first factor. */
+  /** Represents, for five minutes, a log-in that lacks its second factor. */
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
@@ -18,11 +18,11 @@ export type SignedPurpose =
   | 'office-code'
   /** Identifies the session of a visitor of the back office. */
   | 'office'
-  /** The code of a log-in by mail is derived from the signed value, which is never sent. */
+  /** A code by mail for a log-in is derived from the signed value, which is never sent. */
   | 'login-code'
   /** The hash of a code that confirms a change is derived from the signed value, which is never sent. */
   | 'confirmation-code'
-  /** Identifies a device on which a user need not present the second factor. */
+  /** Identifies a device on which a user need not present the second factor, or a code by mail. */
   | 'remembered-device'
   /** Proves for ten minutes that a page of the service has the key of the session. */
   | 'page-visitor'
@@ -31,8 +31,9 @@ export type SignedPurpose =
 
 export type SignedValue = {
   readonly purpose: SignedPurpose;
-  /** Both ids are empty as long as no user is known. */
+  /** Empty if no user is known. */
   readonly userId: string;
+  /** The id of the session, or of what the purpose is about instead, such as a remembered device. May be empty. */
   readonly sessionId: string;
   /** Up to 100 letters, digits, dots, underscores and hyphens. */
   readonly value: string;
@@ -52,10 +53,10 @@ export type FactorSecrets = {
 export type Secrets = {
   /** 256 random bits: 43 characters of base64url. */
   random(): string;
-  /** SHA-256 in base64url, which is stored instead of a random secret. */
+  /** SHA-256 in base64url. For a random secret, it is stored instead of the secret. */
   hashOf(secret: string): string;
   /**
-   * Signs a value that a client sends back, so that the service need not store it. Anybody can read the value. All instances accept it.
+   * Signs a value. A client may keep the text for the service, and can read the value in it. All instances accept the text.
    * @returns at most 300 letters, digits, dots, underscores and hyphens.
    */
   sign(value: SignedValue): string;
@@ -65,9 +66,9 @@ export type Secrets = {
   encrypt(text: string, expiresAt: number): string;
   /** @returns `null` unless the service has encrypted the text, and it has not expired. */
   decrypt(text: string, now: number): string | null;
-  /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
+  /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step the number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
-  /** `null` if no keys are configured. Then there are no authenticator apps, and no routes for them. */
+  /** `null` if the service has no keys to encrypt with. Then there are no authenticator apps, and no routes for them. */
   readonly factors: FactorSecrets | null;
 };
 

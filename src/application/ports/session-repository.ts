@@ -11,12 +11,12 @@ export type UserInSession = {
   readonly passkeys?: number;
 };
 
-/** A log-in that only adds a session and an event, provided that the stored user still equals `user`. */
+/** A log-in that only adds a session and an event, provided that nothing that decides about log-ins has changed since `user` was read. */
 export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
   readonly event: StoredEvent;
-  /** The log-in needs a notice if the device is unknown, or if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
+  /** The log-in needs a notice if its device is unknown, or if at least `refused` log-ins were refused from the time `since` on. `null`: notices are off. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
@@ -27,7 +27,7 @@ export type PlainLogin = {
  * - finds a user with a session, and without one when the user has no such session
  * - finds no user who is not stored
  * - rotates a session by its current token
- * - rotates a session of which it has lost rotations, and reverts that to the token that was rotated
+ * - rotates a session of which it has lost rotations, and reverts such a rotation to the rotated token
  * - returns the session that it rotates, with its user
  * - ends a session at its greatest age, however often it is rotated
  * - remembers how and when its user has authenticated, also after a rotation
@@ -38,7 +38,7 @@ export type PlainLogin = {
  * - finds the keys of a session and its used proofs
  * - rotates a session with a key of its device only with an unused proof of it, unless none is required
  * - rotates a session with a key of its browser by that key, or by a proof of the key of its page
- * - remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them
+ * - remembers the greatest numbers of used proofs, also after a revert, and counts numbers below all of these as used
  * - accepts exactly one of many concurrent uses of one proof
  * - uses a proof only for a session that has its key
  * - replaces the keys of a session by that of a page, and forgets no used proof
@@ -74,41 +74,41 @@ export type PlainLogin = {
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored
  *
- * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. Sessions are stored with their users.
+ * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
  *
  * @example
  * const outcome = await sessions.rotate(rotation);
- * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // another token or number is current, or the session has ended
+ * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // nothing was changed: see `RotationOutcome`
  * const { user, expiresAt } = outcome;
  */
 export interface SessionRepository {
   /**
-   * Adds a session, and evicts the least recently used ones beyond `SESSIONS_PER_USER`. After a crash, some may be left until the next add.
+   * Adds a session, and evicts the least recently used ones beyond `SESSIONS_PER_USER`. Some may be left until the next add, for instance after a crash.
    * @returns the ids of the evicted sessions.
    * @throws AppError DB_UNIQUE_VIOLATION when the id is taken; DB_QUERY_FAILED when the user is not stored.
    */
   add(session: Session): Promise<readonly string[]>;
   /**
    * Adds the session and the event of a log-in in one step, if the store can.
-   * @returns `false`, and adds nothing, when the user has changed, or a webhook, a notice or a limit needs a transaction.
+   * @returns `false` if nothing was added, and the caller has to use a transaction: for instance, for a user who has changed, a webhook or a notice.
    */
   addLogin?(login: PlainLogin): Promise<boolean>;
   find(key: SessionKey): Promise<Session | null>;
-  /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
+  /** Finds a user and one of their sessions. @returns `null` for an unknown user. */
   findWithUser(key: SessionKey): Promise<UserInSession | null>;
   /**
    * Compares and swaps the current token in one atomic step, and reads the user.
-   * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
+   * @throws AppError DB_QUERY_FAILED. Then the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token no client has: `from` is current again. A rotation that has not happened is prevented: the session gets the next
-   * number, which other rotations of `from` have to expect. Waits for a rotation in progress. Idempotent. ADR 0003.
+   * Undoes a rotation whose new token no client has: `from` is current again. If the rotation has not happened yet, it is prevented: the session gets the
+   * next number, which the rotation does not expect. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
-  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or the session has another key. */
+  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or there is no such session with its key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
   /** Replaces all keys of a session by the key of a page. Used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;

@@ -5,7 +5,7 @@ export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: s
 
 export type RefreshToken = { readonly claims: RefreshClaims; readonly sessionId: string; readonly rotation: number };
 
-/** Why a token is rejected: for the log, not for clients. */
+/** Why a token is rejected, for the log. Clients are told only whether the proof of the token's key is at fault. */
 export type TokenProblem =
   | 'too_long'
   /** Not a JWT in compact serialization. */
@@ -26,7 +26,7 @@ export type Verification<T> =
   | { readonly ok: false; readonly reason: TokenProblem };
 
 /**
- * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.
+ * Signs and verifies access and refresh tokens. Verification throws no error because of the content of a token, but returns why it rejects the token.
  * - returns the claims, the session and the number that it signed
  * - rejects a token from the second of its expiry on
  * - rejects a token that was changed in any part

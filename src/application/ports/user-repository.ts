@@ -14,9 +14,9 @@ export type UsersQuery = {
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
-  /** By the ids, which begin with the time of the registration. Users found by one or two characters are in the order of the names. */
+  /** Whether the greatest ids come first. Users found by one or two characters are in the order of the names instead. */
   readonly newestFirst: boolean;
-  /** How many of the first users are left out. Default: 0. */
+  /** How many of the first users are left out, if `contains` is `null`. Default: 0. */
   readonly skip?: number;
   readonly limit: number;
 };
@@ -52,14 +52,14 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - lists users in the order of their ids, either way, from one of them on
  * - lists those alone whose username or email has a text, in any letter case
  * - lists those alone whose username or email begins with one or two characters, in the order of these names, from one of them on
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
  *
  * @example
  * await users.add(user); // AUTH_USER_DUPLICATE if the username or the email is taken
  * const verified = await users.update(user.id, { emailVerifiedAt: now, now }, { email: user.email });
- * if (verified === null) throw new AppError('AUTH_LINK_INVALID'); // the email has changed meanwhile
+ * if (verified === null) throw new AppError('AUTH_LINK_INVALID'); // the user is gone, or has another email by now
  */
 export interface UserRepository {
   /** @throws AppError `duplicateUser` when the username or email is taken, DB_UNIQUE_VIOLATION when the id is taken. */
@@ -78,8 +78,8 @@ export interface UserRepository {
   update(id: string, change: UserChange, onlyIf?: Partial<ComparableFields>): Promise<User | null>;
   /**
    * Reads a user, and locks them until the end of the transaction, as a change of the user does. Other transactions that lock or change the user, or
-   * add an event or a session of the user, wait, and then see the changes. So no log-in by an old password adds a session after a change of the
-   * password has ended all. Other reads do not wait. Outside of a transaction, and in a store that runs them one after the other, it only reads.
+   * add an event or a session of the user, wait or are repeated, and then see the changes. So no log-in by an old password adds a session after a
+   * change of the password has ended all. Other reads do not wait. Outside of a transaction, and in a store that runs them in turn, it only reads.
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;

@@ -35,14 +35,14 @@ export type VerifiedUse = PasskeyState & {
 };
 
 /**
- * Verifies what browsers send of passkeys, for one relying party and its origins. Never rejects because of that content.
+ * Verifies what browsers send of passkeys, for one relying party and its origins. Throws no error because of that content, but returns `null`.
  * - returns the challenge that a credential answers
  * - returns what the authenticator says of a new passkey
  * - says whether the authenticator has verified its user
  * - says whether a passkey is synced, and whether it is backed up
  * - returns the counter of a use, also when it went back
  * - rejects an answer to another challenge
- * - rejects an answer that was given to another origin, or in a frame of another site
+ * - rejects an answer that was given to another origin, or in a frame of another origin
  * - rejects an answer for another relying party
  * - rejects an answer without the presence of a user
  * - accepts a new passkey without the presence of a user if the browser has made it without asking
@@ -57,9 +57,9 @@ export interface WebAuthn {
   /** The id of the relying party, for the options of browsers. */
   readonly rpId: string;
   readonly origins: readonly string[];
-  /** The challenge of an unverified credential; `null` if it cannot be read. */
+  /** The challenge of an unverified credential, decoded from base64url; `null` if it cannot be read. */
   challengeOf(credential: Pick<NewCredential | UsedCredential, 'response'>): string | null;
-  /** @param challenge the challenge of the options, in base64url. */
+  /** @param challenge as `challengeOf` returns it. */
   verifyNew(
     credential: NewCredential,
     challenge: string,

@@ -101,7 +101,7 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * - finds nothing by a text that cannot be stored, and rejects a row that has one
  * - is not affected by changes to a row that it was given or has returned
  * - lists what another instance over the same store has written
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. A text with NUL or with a lone surrogate is one that cannot
  * be stored. `json` values may contain any text.

@@ -139,7 +139,7 @@ export const listing = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('sessions', { equal: { userId: user.id } })).toEqual([]);
   });
 
-  it('rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored', async (given) => {
+  it('rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored', async (given) => {
     const { records, user, hook, findUser } = given;
     const failing = await hook('failing')();
     const row = (await findUser(user.id)) ?? expect.unreachable();

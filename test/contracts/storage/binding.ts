@@ -82,7 +82,7 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(both)).toMatchObject({ browserKey: BROWSER, proofs: [aProof(1).number] });
   });
 
-  it('remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them', async (given) => {
+  it('remembers the greatest numbers of used proofs, also after a revert, and counts numbers below all of these as used', async (given) => {
     const { sessions, stored } = given;
     const session = await stored({ deviceKey: KEY });
     // Later ones arrive first.

@@ -177,7 +177,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async (given) => {
+  it('rotates a session of which it has lost rotations, and reverts such a rotation to the rotated token', async (given) => {
     const { sessions, stored, rotateOn } = given;
     const session = await rotateOn(await stored(), 2, { continuesBurst: true });
     const known = aRotation(session).from;

@@ -148,7 +148,7 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
     expect(left.slice(0, 1 + later.length)).toEqual(idsOf([last, ...later.reverse()]));
   });
 
-  it('rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored', async (given) => {
+  it('rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored', async (given) => {
     const { sessions, stored, failing } = given;
     const session = await stored(DEVICE);
     const { sessions: refused } = await failing();

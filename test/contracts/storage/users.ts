@@ -118,7 +118,7 @@ const finding = ({ it }: Tests<GivenUsers>): void => {
     }
   });
 
-  it('rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored', async (given) => {
+  it('rejects with DB_QUERY_FAILED alone when its store fails, and quotes nothing that is stored', async (given) => {
     const { users, added } = given;
     const [[user], fresh] = [await added({}), aUser()];
     const failing = await given.failing();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { schemaStatements } from '../../../src/adapters/mikro-orm/entities.ts';
 import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
-import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
+import { columnsOf, ROW_VERSION, toSql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { putLink, storeCodes } from '../../../src/application/storage/credentials.ts';
 import { addMessages } from '../../../src/application/storage/outbox.ts';
@@ -71,7 +71,7 @@ const insertsOf = async (records: Records, { quote, toBoolean }: Form): Promise<
   for (const name of Object.keys(TABLES) as TableName[]) {
     const table = TABLES[name];
     const columns = columnsOf(table);
-    const names = [...columns.map((column) => `${quote}${column.name}${quote}`), VERSION].join(', ');
+    const names = [...columns.map((column) => `${quote}${column.name}${quote}`), ROW_VERSION].join(', ');
     for (const row of await records.list(name, { order: table.key as never })) {
       const values = columns.map((column) => literal(toSql(column, Reflect.get(row, column.member), toBoolean)));
       statements.push(`insert into ${table.name} (${names}) values (${[...values, row.version].join(', ')})`);

@@ -109,7 +109,7 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, fromLdap],
 ];
 
-/** Rewrites a hash of another system into a form of ./read-hash.ts. Returns a text of no known form unchanged; `readHash` refuses it then. */
+/** Rewrites a hash of another system into a form of ./read-hash.ts. Returns any other text unchanged: it already has such a form, or `readHash` refuses it. */
 export const canonicalHash = (text: string): string => {
   if (text.length > MAX_HASH_LENGTH) return text;
   for (const [pattern, rewrite] of FORMS) {

@@ -56,7 +56,7 @@ export const crypt64 = (text: string): Buffer =>
 /** Why a hash is refused. `problem` completes a sentence whose subject is the hash: `is longer than …`. */
 export type HashProblem = { readonly problem: string };
 
-/** The following limits keep a comparison below about a second of a core of 2020, and 128 MiB. They measure no time, so all machines accept the same hashes. */
+/** These limits keep a comparison below about a second of a core of 2020, and some 128 MiB. They measure no time, so they are the same on all machines. */
 const MAX_BCRYPT_COST = 14;
 /** The limit of a bcrypt hash of a digest: the greatest cost that this service can be configured to use when it wraps digests. */
 const MAX_WRAPPING_COST = 15;

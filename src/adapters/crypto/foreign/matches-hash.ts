@@ -37,7 +37,7 @@ const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt
 /** Bytes: more than scrypt takes within the limits of ./foreign-hash.ts. */
 const SCRYPT_MAX_MEMORY = 2 ** 28;
 
-/** Whether a password matches a hash. Derived keys are compared in constant time. Blocks the thread. Of bcrypt, only the first 72 bytes of a password count. */
+/** Whether a password matches a hash. Derived keys are compared in constant time. Blocks the thread. bcrypt reads 72 bytes of a password or its digest. */
 export const matchesHash = (password: string, hash: SlowHash): boolean => {
   const matches = (text: string): boolean => {
     if (hash.scheme === 'bcrypt') return bcrypt.compareSync(bcryptInput(text, hash.digest), hash.hash);

@@ -4,8 +4,8 @@ import { canonicalHash } from './canonical-hash.ts';
 import { readHash } from './read-hash.ts';
 
 /**
- * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the prefix `bcrypt$`, which tells it from hashes of
- * this service: its password may have more than 72 bytes. A digest is wrapped in bcrypt, which hashes the first 72 of its hexadecimal digits.
+ * The form in which a hash of another system is stored until a log-in replaces it. A hash of bcrypt gets the prefix `bcrypt$`, which tells it from hashes
+ * of this service: its password may have more than 72 bytes. A digest is wrapped in bcrypt, which hashes the first 72 of its hexadecimal digits.
  * @param imported the hash as the other system has written it
  */
 export const storableHash = async (imported: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {

@@ -42,3 +42,10 @@ export const withTimeout = withTimer((timeout, giveUp) => {
   const timer = setTimeout(giveUp, timeout);
   return () => clearTimeout(timer);
 });
+
+/** As `work`, but rejects at the earliest `duration` milliseconds after the call: so the time of a refusal does not show how long the work took. */
+export const withRefusalTime = <Result>(duration: number, work: Promise<Result>): Promise<Result> => {
+  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, duration);
+  return work.catch((error: unknown) => elapsed.then(() => Promise.reject(error)));
+};

@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { onResponseTimeout, withResponseTimeout, withTimeout } from '../../../src/adapters/limits/time-limits.ts';
+import {
+  onResponseTimeout,
+  withRefusalTime,
+  withResponseTimeout,
+  withTimeout,
+} from '../../../src/adapters/limits/time-limits.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 
 const TIMEOUT = 250;
@@ -84,4 +89,20 @@ it('withTimeout counts the time during which the event loop was blocked', async 
   // One turn of the event loop may be in progress already.
   for (let turn = 0; turn < 2; turn += 1) await nextTurn();
   expect(rejected).toHaveBeenCalledOnce();
+});
+
+it('withRefusalTime resolves at once, and rejects when the time has passed, however long the work took', async () => {
+  fakeTime();
+  await expect(withRefusalTime(TIMEOUT, Promise.resolve('done'))).resolves.toBe('done');
+  for (const took of [0, 100, TIMEOUT - 1]) {
+    const { promise: work, reject } = Promise.withResolvers();
+    const rejected = vi.fn();
+    withRefusalTime(TIMEOUT, work).catch(rejected);
+    await vi.advanceTimersByTimeAsync(took);
+    reject(new Error('no'));
+    await vi.advanceTimersByTimeAsync(TIMEOUT - 1 - took);
+    expect(rejected).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(rejected).toHaveBeenCalledOnce();
+  }
 });

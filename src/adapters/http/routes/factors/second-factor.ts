@@ -5,11 +5,13 @@ import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
 import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
+import { withRefusalTime } from '../../../limits/time-limits.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { cancellationOf, type DeviceAccess, eventOriginOf, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { LOGIN_ROUTE, loginErrors, sendSession } from '../login/login.ts';
+import { CODE_REFUSAL_TIME } from '../login/login-by-code.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
 
 type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
@@ -75,7 +77,11 @@ export const secondFactorRoutes = (deps: Service, deviceAccess: DeviceAccess, { 
       handler: async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
         const factor = presentedFactor({ code, recoveryCode, credential, mailCode });
         const input = { factor, remember, ...loginSourceOf(ctx, deviceAccess, proof) };
-        const { opened, recoveryCodes, rememberedDevice } = await finishLogin(deps)(input, signal);
+        const finishing = withRefusalTime(
+          mailCode === undefined ? 0 : CODE_REFUSAL_TIME,
+          finishLogin(deps)(input, signal),
+        );
+        const { opened, recoveryCodes, rememberedDevice } = await finishing;
         const result = await sendSession(ctx, deviceAccess, { ...opened, rememberedDevice });
         pendingLogin.clear(ctx);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };

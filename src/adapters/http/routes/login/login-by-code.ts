@@ -2,11 +2,15 @@ import * as v from 'valibot';
 import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
+import { withRefusalTime } from '../../../limits/time-limits.ts';
 import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { LOGIN_ROUTE, LoginBody, loginErrors, sendSession } from './login.ts';
 
 const RequestCodeBody = v.object({ account: LoginBody.entries.account });
+
+/** Milliseconds after which a code is refused: more than a refusal takes, which for an existing account is longer. */
+export const CODE_REFUSAL_TIME = 20;
 
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
@@ -42,8 +46,8 @@ export const loginByCodeRoutes = (deps: Service, deviceAccess: DeviceAccess): Ro
     errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body: { code, proof }, signal }, ctx) => {
       const source = loginSourceOf(ctx, deviceAccess, proof);
-      const outcome = await logInWithCode(deps)({ code, ...source, asked: source.pendingLogins }, signal);
-      const result = await sendSession(ctx, deviceAccess, outcome);
+      const loggingIn = logInWithCode(deps)({ code, ...source, asked: source.pendingLogins }, signal);
+      const result = await sendSession(ctx, deviceAccess, await withRefusalTime(CODE_REFUSAL_TIME, loggingIn));
       deviceAccess.pendingLogin.clear(ctx);
       return result;
     },

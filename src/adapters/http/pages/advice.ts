@@ -53,13 +53,13 @@ export const STATUS_ADVICE: readonly { readonly status: number; readonly cause: 
   {
     status: 400,
     cause:
-      'The request is not valid HTTP, or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
+      'The request is not valid HTTP, or nobody has asked for it (a prefetch, an image), or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
     advice: 'Correct the client.',
   },
   {
     status: 403,
-    cause: 'The `Origin` is not on the allow-list.',
-    advice: 'Add it to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
+    cause: 'The `Origin` is not on the allow-list, or has posted a form of the service. In the back office, `message` has the cause.',
+    advice: 'Add an origin of yours to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
   },
   { status: 404, cause: 'There is no such path.', advice: 'Correct the path.' },
   { status: 405, cause: 'The path does not have this method.', advice: 'Use a method that the header `Allow` names.' },

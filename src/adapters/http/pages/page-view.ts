@@ -42,7 +42,7 @@ export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 export const hasForm = (view: PageView, form: string): boolean =>
   view.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[view.name].forms[form]?.isOffered?.(view) ?? true);
 
-/** The names of links that do not lead to a page of PAGES. */
+/** The names that links have besides those of PAGES. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
 export const linkOf = (view: PageView, name: string): string => {
@@ -50,7 +50,7 @@ export const linkOf = (view: PageView, name: string): string => {
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
-  // If the service does not have the page, the link leads to the application.
+  // If the service does not have the page, the link leads to the application, or to the home page of the service.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
   return pathIn(site, PAGES[name as PageName].path) + targetIn(view);
 };

@@ -4,7 +4,7 @@ import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { hasForm, linkOf, type PageView, type Texts } from './page-view.ts';
 
-/** The fields of forms, by the member of the request. `isForgettable`: the present password, beside which a link leads to a new one. */
+/** The fields of forms, by the member of the request; `new-…` if the form registers a user. `isForgettable`: a link beside it leads to a new password. */
 export const FIELDS: Readonly<
   Record<string, { readonly type: string; readonly attributes?: string; readonly isForgettable?: true }>
 > = {
@@ -32,8 +32,8 @@ const UNTYPED_FIELDS = ['token', 'invitation', 'credential', 'remember'];
 const formStateOf = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** Whether the user has to send the form again: it was refused, or the user pressed its other button, such as one that requests a code. */
-export const mustBeSentAgain = (view: PageView, form: string, values: Texts): boolean => {
+/** Whether a folded form is open: it was refused, or the state has texts for it, for example after a step-up. */
+export const isUnfolded = (view: PageView, form: string, values: Texts): boolean => {
   const { error, typed = {} } = formStateOf(view, form, values) ?? {};
   return error !== undefined || Object.keys(typed).length > 0;
 };
@@ -41,7 +41,7 @@ export const mustBeSentAgain = (view: PageView, form: string, values: Texts): bo
 export const requirementOf = (view: PageView, form: string, field: string): Requirement =>
   PAGES[view.name].forms[form]?.requirements?.[field]?.(view) ?? 'required';
 
-/** The name of a language in this language. `Intl` throws for some tags with extensions, which get no name. */
+/** The name of a language in this language. `Intl` throws for some tags with extensions: the tag itself stands for its name. */
 export const languageName = (tag: string): string => {
   try {
     return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;

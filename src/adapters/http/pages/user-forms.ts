@@ -3,7 +3,7 @@ import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { hasForm, type PageView, type Texts, targetIn } from './page-view.ts';
-import { FIELDS, fieldOf, languageName, mustBeSentAgain, requirementOf } from './user-fields.ts';
+import { FIELDS, fieldOf, isUnfolded, languageName, requirementOf } from './user-fields.ts';
 
 /** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours that the provider demands. */
 const PROVIDER_ICONS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const icon = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-/** A hidden field with the username in each form with a password, for password managers. */
+/** A hidden field with the username, for password managers, in a form with a password whose page or link knows the user. */
 const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NO_HTML;
@@ -141,7 +141,7 @@ export const formOf = (view: PageView, name: string, values: Texts = {}, itemNam
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NO_HTML : otherButtons(view, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return markup;
-  return html`<details${mustBeSentAgain(view, name, values) ? html` open` : NO_HTML}>
+  return html`<details${isUnfolded(view, name, values) ? html` open` : NO_HTML}>
 <summary>${presentValue(view, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${markup}
 </details>`;

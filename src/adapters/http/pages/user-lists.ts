@@ -23,7 +23,7 @@ const mailboxOf = (email: string) => {
   return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;
 };
 
-/** The URL to which the page `provider` leads; `null`: the page was loaded again, and its state is gone. */
+/** The URL to which the page `provider` leads; `null`: it is another page, or its state has no URL. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].forwards === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
@@ -49,7 +49,7 @@ const itemList = ({ texts }: PageView, name: string, items: readonly Html[]): Ht
     ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`
     : html`<ul class="items">${items}</ul>`;
 
-/** A form for each provider. An error at the provider leads back to this page. */
+/** A form for each provider, or only for linked ones. An error at the provider leads back to this page. */
 const providerForms = (view: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = view;
   const { path, forms } = PAGES[page];

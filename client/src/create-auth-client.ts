@@ -79,7 +79,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>
     dataOf<Data>(await sendAuthorized(http.request(method, path, body), transport));
 
-  /** Sends a request that opens another session. No renewal runs meanwhile, since both responses set the cookie. */
+  /** Sends a request whose response may set the refresh cookie. No renewal, which also sets it, runs meanwhile. */
   const sendAlone = async (request: Request): Promise<Response> => {
     let response: Response | undefined;
     await enter(async () => {
@@ -94,7 +94,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       const result = await http.sendProven<Api.LoginResult | null>(path, body);
       if (result) onResult?.(result);
       // The browser may have dropped the cookie. A renewal shows that at once, and not only when the token expires.
-      // If the service does not answer the renewal, the token of the log-in is used.
+      // If the renewal fails for another reason, the token of the log-in is used.
       const renewed = result && http.mayLoseCookie ? await http.exchange().catch(() => result) : result;
       if (result && !renewed) throw http.cookieLost();
       return renewed ?? null;

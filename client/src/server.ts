@@ -39,7 +39,7 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
   const targets = [base, ...(options.origins ?? [])].map((url) => new URL(url).origin);
   const visitorOf = visitors(base, options);
 
-  /** Sends the browser to the service, which gives it an access token and sends it back. @param why the reason, for the developer. */
+  /** Sends the browser to the service, which gives it an access token and sends it back, or leads to the log-in. @param why the reason, for the developer. */
   const sendToService = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
     const now = Math.floor(Date.now() / 1000);
     const tries = triesOf(mark, now);

@@ -6,17 +6,17 @@ import { type ReturnMark, takeReturnMark } from './there-and-back.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
 import type { AuthClient, Change, User } from './types.ts';
 
-/** How many refusals of a renewal log the user out. A refusal counts as a quarter if another tab has renewed meanwhile. */
+/** How many refusals of a renewal end the session here. A refusal counts as a quarter if another tab has renewed meanwhile. */
 const MAX_REFUSALS = 3;
 /** Milliseconds between attempts, to which the duration of the last attempt is added. `LONGEST_PAUSE` limits the sum, since the page may have been frozen. */
 const PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /**
- * Seconds until the next renewal, after one without an answer. The service may have renewed, and accepts the old cookie again only within
+ * The least seconds until the next renewal, after one that failed. The service may have renewed, and accepts the old cookie again only within
  * `JWT_REFRESH_REPLAY_WINDOW`.
  */
 const FIRST_RETRY = 2;
-/** Seconds until the next renewal, after several without an answer. */
+/** The least seconds until the next renewal, after several that failed. */
 const NEXT_RETRY = 30;
 
 type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
@@ -37,7 +37,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let token: Token | null | undefined;
   /** Raised when a renewal that is still running must not set the token any more. */
   let epoch = 0;
-  /** Renewals without an answer since the token has changed. */
+  /** Renewals that failed since the token was last set. */
   let failures = 0;
   let openTasks = 0;
   let queue: Promise<unknown> = Promise.resolve();
@@ -144,7 +144,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     return pendingRenewal;
   };
 
-  /** Renews, in a visible page, if the token is due, after a failure, or if this tab has missed an announcement of another tab. */
+  /** Renews, in a visible page, if the token is due, after a failure, or if there may be a token or a session that this page does not know. */
   const renewIfDue = (event?: Event & { readonly persisted?: boolean }): void => {
     // A page also gets "visibilitychange" after "pagehide", which has closed the channel. A channel that is opened then would stay open.
     if (host?.document.hidden) return;

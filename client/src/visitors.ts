@@ -102,7 +102,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   };
 
   const cache = new WeakMap<Request, Promise<Visitor>>();
-  /** @throws AuthError if the service does not answer, or does not know this page server */
+  /** @throws AuthError if that cannot be found out, for example because the service does not answer */
   return (request: Request): Promise<Visitor> => {
     if (!cache.has(request)) cache.set(request, identify(request));
     return cache.get(request) as Promise<Visitor>;

@@ -52,11 +52,11 @@ export const linkOf = (view: PageView, name: string): string => {
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // If the service does not have the page, the link leads to the application, or to the home page of the service.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  return pathIn(site, PAGES[name as PageName].path) + targetIn(view);
+  return pathIn(site, PAGES[name as PageName].path) + targetQuery(view);
 };
 
 /** The query with the target of a page. The page of a link in a mail has no target, so the target is the application. */
-export const targetIn = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
+export const targetQuery = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
   const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
   return next === null ? '' : `?${new URLSearchParams({ to: next })}`;
 };

@@ -79,11 +79,11 @@ const withLength = ({ minPasswordLength }: PageView, text: string): string =>
   text.replace('{min}', `${minPasswordLength}`);
 
 /** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
-const problemOf = (view: PageView, field: string, code: string, typed: string, words: Texts): string => {
+const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
   const isName = field === 'username' && code === 'invalid_format';
   const character = isName ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
-  if (character === undefined) return withLength(view, words[code] ?? words.other ?? '');
-  return character.trim() === '' ? (words.blank ?? '') : filledText(words.character ?? '', () => character);
+  if (character === undefined) return withLength(view, texts[code] ?? texts.other ?? '');
+  return character.trim() === '' ? (texts.blank ?? '') : filledText(texts.character ?? '', () => character);
 };
 
 export const fieldOf = (view: PageView, form: string, name: string, values: Texts): Html => {
@@ -93,10 +93,10 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
   const { type, attributes, isForgettable } = FIELDS[isNew ? `new-${name}` : name] ??
     FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, or = label, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const { label = name, or = label, hint: fieldHint, ...problemTexts } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   if (requirementOf(view, form, name) === 'typed')
     return typedFieldOf(view, name, label, (formState?.typed?.[name] ?? '').trim());
-  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : fieldHint;
   const isOptional = requirementOf(view, form, name) === 'optional';
   const optionalHint = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint =
@@ -105,7 +105,7 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${formState?.typed?.[name] === 'on' ? html` checked` : NO_HTML}> ${label}</label></p>\n`;
   const problem = formState?.error?.fields.find(({ field }) => field === name);
-  const problemText = problem && problemOf(view, name, problem.code, formState?.typed?.[name] ?? '', words);
+  const problemText = problem && problemOf(view, name, problem.code, formState?.typed?.[name] ?? '', problemTexts);
   const hasFocus = name === focusedField(view, form, formState);
   // Screen readers read the elements with these ids out when the field gets the focus.
   const ids = [

@@ -2,7 +2,7 @@ import { filledText, Html, html, NO_HTML } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { hasForm, type PageView, type Texts, targetIn } from './page-view.ts';
+import { hasForm, type PageView, type Texts, targetQuery } from './page-view.ts';
 import { FIELDS, fieldOf, isUnfolded, languageName, requirementOf } from './user-fields.ts';
 
 /** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours that the provider demands. */
@@ -52,7 +52,7 @@ const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
     ? NO_HTML
-    : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetIn(view)}"`;
+    : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetQuery(view)}"`;
 
 /** Attributes for the script. A form for a passkey stays hidden in browsers without scripts. */
 const scriptAttributes = (view: PageView, form: Form): Html => {

@@ -93,7 +93,8 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
   const { type, attributes, isForgettable } = FIELDS[isNew ? `new-${name}` : name] ??
     FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, or = label, hint: fieldHint, ...problemTexts } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const fieldTexts = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const { label = name, or = label, hint: fieldHint, ...problemTexts } = fieldTexts;
   if (requirementOf(view, form, name) === 'typed')
     return typedFieldOf(view, name, label, (formState?.typed?.[name] ?? '').trim());
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : fieldHint;

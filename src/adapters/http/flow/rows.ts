@@ -15,7 +15,7 @@ export type FormRow<Name extends string = string> = {
   readonly requiredField?: string;
   /** Whether a field is required. `typed`: the user typed it on the first view, so the page shows it as a text. Default: `required`. */
   readonly requirements?: Readonly<Record<string, (facts: PageFacts) => Requirement>>;
-  /** Whether the page has the form. Default: yes. */
+  /** Whether the page has the form, if the service has its route. Default: yes. */
   readonly isOffered?: (facts: PageFacts) => boolean;
   /** The initial values of the form's fields, and the values of hidden fields. */
   readonly defaults?: (facts: PageFacts) => Readonly<Record<string, string>>;

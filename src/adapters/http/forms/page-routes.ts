@@ -31,7 +31,6 @@ type PagesDeps = TargetSettings &
     /** The routes to which the forms submit, and whose payloads the pages show. */
     readonly api: readonly Route[];
     readonly contentSecurityPolicy: string;
-    /** Whether the service has a page by its configuration. */
     readonly isEnabled: (page: Page) => boolean;
     readonly registration: RegistrationPolicy['mode'];
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;

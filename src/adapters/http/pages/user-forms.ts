@@ -105,7 +105,6 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
       return buttonOf(view, name, {}, '', attributes);
     });
 
-/** The present value of the setting that a form changes. */
 const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html => {
   const { username = '', email = '', emailVerified, locale: userLocale } = payloads['current-user'] ?? {};
   const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
@@ -118,7 +117,6 @@ const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html
   return values[form] ?? NO_HTML;
 };
 
-/** The row that stands for a locked form: the present value, and a button. */
 const lockedRow = (view: PageView, name: string): Html => {
   const { common, pages } = view.texts;
   return html`${presentValue(view, name)} <button aria-label="${common.change ?? ''}: ${pages[view.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;

@@ -30,7 +30,6 @@ export const providerUrl = ({ name, state }: PageView): string | null =>
 const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
 
-/** A text of `common` with a time in place of `{time}`. */
 const timeText = (view: PageView, text: string, at: number): Html => {
   const [before = '', after = ''] = (view.texts.common[text] ?? '').split('{time}');
   return html`${before}${timeOf(view, at)}${after}`;
@@ -43,7 +42,6 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
   return html`<li><div><strong>${title}</strong> <small>${shownDetails}</small></div>${forms}</li>\n`;
 };
 
-/** A list, or if it has no items, a text that says so. */
 const itemList = ({ texts }: PageView, name: string, items: readonly Html[]): Html =>
   items.length === 0
     ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`

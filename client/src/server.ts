@@ -12,7 +12,7 @@ export { followEndedSessions } from './ended-sessions.ts';
 const [MAX_TRIES, PAUSE] = [4, 300];
 /**
  * The mark at the end of the query with which a navigation comes back: how often the navigation was sent to the service, and when (epoch seconds). The
- * mark counts for a minute. The log-in page of the service may add the mark of the browser client after it.
+ * number counts for a minute. The log-in page of the service may add the mark of the browser client after it.
  */
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 

@@ -168,7 +168,7 @@ const explainLogIn = ({ states, hasRefreshCookie }: PagesDeps, ctx: Context, cod
 };
 
 const fallbackUrlsOf = (urls: Locations, to = urls.pathOf('account'), application?: string): readonly string[] => [
-  // Without the query of the target, which the application adds again.
+  // Without the query of the target: the client in the application sends back only a path.
   ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   urls.hrefOf('log-in', to),
 ];

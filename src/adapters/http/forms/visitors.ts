@@ -25,7 +25,7 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
   const isUnidentified = (error: unknown): error is AppError =>
     error instanceof AppError && UNIDENTIFIED.includes(error.code);
-  /** A page that needs no visitor works while the database is down. A form does not, since its result may depend on the visitor. */
+  /** While the database is down, a page that needs no visitor takes everybody for a stranger. A form does not, since its result may depend on the visitor. */
   const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
     route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
   const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {

@@ -9,7 +9,7 @@ export type User = {
   readonly updatedAt: string;
 };
 
-/** What operators have stated about a user, such as roles. Access tokens have it as a claim, unless it is empty. */
+/** What operators have stated about a user, such as roles. Access tokens have it as a claim, unless it is empty, or a hook makes the claim. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** The response of GET /users/me. */
@@ -334,7 +334,7 @@ export type ClientCode =
   | 'CLIENT_ORIGIN_REFUSED'
   /** The browser does not keep or send the refresh cookie. */
   | 'CLIENT_COOKIE_BLOCKED'
-  /** The answer is not from the service, but for example from a proxy. */
+  /** The answer is none of the service: it may come from a proxy. */
   | 'CLIENT_RESPONSE_INVALID'
   /** A request was not sent, since its origin must not get the access token. */
   | 'CLIENT_TARGET_REFUSED'
@@ -676,11 +676,11 @@ export type RequireUserOptions = {
   readonly loginPage?: string | undefined;
 };
 
-/** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out. */
+/** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out; see `requireUser`. */
 export type ServerAuth = {
   /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
-  /** The user; or a response to send instead of the page: it gets the visitor an access token, or leads to the log-in. */
+  /** The user; or a response to send instead of the page: it gets the visitor an access token, leads to the log-in, or is 503 if the service does not answer. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
   /** The address of a page of the service, for a link. The page leads back to the URL of the request, or to `to`, which may be a path. */
   readonly linkTo: (page: UserPage, request: Request, options?: Return) => string;

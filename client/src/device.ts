@@ -11,7 +11,7 @@ export type ProofRequest = {
   readonly use?: { readonly method: string; readonly url: string; readonly accessToken: string };
 };
 
-/** A proof; `null` if there is no key, and none is made; `undefined` if the page did not answer, or could not read its store. */
+/** A proof; `null` if the page gives none, for example without a key; `undefined` if the page did not answer, or could not read its store. */
 type Proof = string | null | undefined;
 
 /** Milliseconds in which the frame must load, or read the clock and answer. */

@@ -330,15 +330,15 @@ export type ClientCode =
   /** There was no response that the client could use, for another reason than those of the other codes. */
   | 'CLIENT_NETWORK_FAILED'
   | 'CLIENT_NETWORK_TIMEOUT'
-  /** The service can be reached, but the browser does not let this origin read its response. */
+  /** The service, or another target of `fetch`, can be reached, but the browser does not let this origin read its response. */
   | 'CLIENT_ORIGIN_REFUSED'
   /** The browser does not keep or send the refresh cookie. */
   | 'CLIENT_COOKIE_BLOCKED'
   /** The answer is none of the service: it may come from a proxy. */
   | 'CLIENT_RESPONSE_INVALID'
-  /** A request was not sent, since its origin must not get the access token. */
+  /** A request was not sent, since its origin must not get the access token. On a server also: without `origin`, no proof can be checked. */
   | 'CLIENT_TARGET_REFUSED'
-  /** The browser has made or shown no passkey, for example because the user did not want to. `cause` is the error of the browser. */
+  /** The browser has made or shown no passkey, for example because the user did not want to. `cause` is the error of the browser, if there is one. */
   | 'CLIENT_PASSKEY_REFUSED';
 
 export type AuthErrorCode = ServiceCode | ClientCode;
@@ -678,7 +678,7 @@ export type RequireUserOptions = {
 
 /** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out; see `requireUser`. */
 export type ServerAuth = {
-  /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or the browser has to renew its access token. */
+  /** The user of a request, by its `Authorization` or cookies; `null` if nobody is logged in, or the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
   /** The user; or a response to send instead of the page: it gets the visitor an access token, leads to the log-in, or is 503 if the service does not answer. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;

@@ -75,7 +75,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
   /** Called for each response of the pipeline. @param duration in milliseconds since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called for each response to input that is not HTTP, or did not arrive in time. No route handles such input. */
+  /** Called for each response of the HTTP server without the pipeline, for example to input that is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 

@@ -94,7 +94,7 @@ const afterError =
   (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context, error: AppError) => {
     const { states } = deps;
     const { page, formName, form } = submission;
-    // A form that comes from another site, or cannot be read, gets the error page.
+    // A form of another origin, or one that cannot be read, gets the error page.
     if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
     // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
     const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));

@@ -86,9 +86,9 @@ export const createPendingLoginClient = ({ baseUrl, auth }: Api.PendingLoginOpti
     /** Makes the secret of an authenticator app, for a user who has to add one (`enrol`). Its first code finishes the log-in. */
     addApp: (): Promise<Api.StartedApp> => ask('POST', '/auth/login/pending/totp'),
     /** Logs in. Resolves with recovery codes, shown only this once, if the code was the first one of an app. */
-    finish: async (shown: Api.SecondFactor): Promise<Api.FinishedLogin> => {
+    finish: async (factor: Api.SecondFactor): Promise<Api.FinishedLogin> => {
       let recoveryCodes: readonly string[] = [];
-      const user = await auth.logInAt('/auth/login/second-factor', shown, (result) => {
+      const user = await auth.logInAt('/auth/login/second-factor', factor, (result) => {
         recoveryCodes = (result as Partial<Api.RecoveryCodes>).recoveryCodes ?? recoveryCodes;
       });
       return { user, recoveryCodes };

@@ -16,9 +16,9 @@ export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signa
     try {
       return await get(options, AbortSignal.any([signal, round.signal]), { mediation: 'conditional' });
     } catch (error) {
-      const other = round.signal.aborted && !signal.aborted && (await next);
-      if (!other) throw error;
-      options = other;
+      const newOptions = round.signal.aborted && !signal.aborted && (await next);
+      if (!newOptions) throw error;
+      options = newOptions;
     } finally {
       round.abort();
     }

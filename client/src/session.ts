@@ -66,7 +66,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     if (host) timer = setTimeout(renewIfDue, Math.min(Math.max(1e3, milliseconds), 1e9));
   };
 
-  const set = (next: Token | null, why: Change): void => {
+  const setToken = (next: Token | null, why: Change): void => {
     const before = token;
     // The user stays the same object as long as nothing has changed, for components that compare it.
     if (next && JSON.stringify(next.user) === JSON.stringify(userOf(before))) next.user = (before as Token).user;
@@ -82,13 +82,13 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   };
 
   const otherTabs = tabs(http.base, ({ value, at, binding = 'none', why }) => {
-    set(value ? tokenOf(value, binding, at) : null, why);
+    setToken(value ? tokenOf(value, binding, at) : null, why);
     epoch += 1;
   });
 
   const setEverywhere = (next: Token | null, why: Change): void => {
     otherTabs.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
-    set(next, why);
+    setToken(next, why);
   };
 
   /** Takes over the token of an answer. If the answer states no binding, the binding stays the same. */
@@ -110,14 +110,14 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     let answer: Awaited<ReturnType<typeof http.exchange>>;
     for (let refusals = 0; refusals < (state === 'logged-out' ? 1 : MAX_REFUSALS); ) {
       const start = performance.now();
-      const before = otherTabs.generation();
+      const generationBefore = otherTabs.generation();
       answer = await http.exchange(code);
       const pause = Math.min(PAUSE + performance.now() - start, LONGEST_PAUSE);
       if (!answer) await sleep(pause * (1 + refusals) * (0.5 + Math.random()));
-      if (-otherTabs.hint() > since) return set(null, 'logout');
+      if (-otherTabs.hint() > since) return setToken(null, 'logout');
       if (epoch !== startEpoch) return;
       if (answer) return void takeOver(answer, state === 'logged-in' ? 'login' : 'refresh');
-      refusals += otherTabs.generation() === before ? 1 : 1 / 4;
+      refusals += otherTabs.generation() === generationBefore ? 1 : 1 / 4;
     }
     // Without a hint of a session, there was none that could end.
     if (token === undefined && otherTabs.hint() <= 0) token = null;
@@ -125,7 +125,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     else if (state) setEverywhere(null, 'logout');
     else {
       otherTabs.hint(-otherTabs.generation());
-      set(null, 'ended');
+      setToken(null, 'ended');
     }
     if (state === 'logged-in' && answer === undefined && http.mayLoseCookie) throw http.cookieLost();
   };

@@ -26,7 +26,7 @@ const offersLogin = (facts: UserFacts): boolean =>
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
 const STEP_UP = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
 
-const CODE_FORM = {
+const CONFIRMATION_CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
   isOffered: mayConfirmByCode,
 } as const;
@@ -55,7 +55,7 @@ export const SETTINGS_PAGES = {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SETTING_FORM, notice: 'email' },
         ...{ requirements: CONFIRMATION_REQUIREMENTS, defaults: storedText('email'), isLocked: lacksFactor },
       },
-      'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
+      'confirmation-code': { ...CONFIRMATION_CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SETTING_FORM },
         ...{ notice: 'password', isOffered: hasPassword, isLocked: lacksFactor },
@@ -113,7 +113,7 @@ export const SETTINGS_PAGES = {
         leadsTo: 'log-in',
         isOffered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
-      'confirmation-code': { ...CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
+      'confirmation-code': { ...CONFIRMATION_CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
     },
   },
   'step-up': {

@@ -109,14 +109,14 @@ const afterError =
     }
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
     // The errors of `onError` that the guard throws come before it sets the caller. With a caller, the error is one of the route itself.
-    const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-    const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
+    const isErrorOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
+    const detour = PAGES[page].audience === 'visitor' && !isErrorOfRoute ? detourFor(error.code) : null;
     if (detour !== null) {
-      const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
+      const losesInput = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
       states.set(ctx, {
         // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
         ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
-        ...(isSent && { notice: 'not-sent' }),
+        ...(losesInput && { notice: 'not-sent' }),
         ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
           typed: { ...refilledTexts(fields), resumes: `${form.buttonOf ?? formName} ${ctx.request.caller?.userId}` },
           session: ctx.request.caller?.sessionId,

@@ -100,10 +100,10 @@ const showPage =
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
     // Visitors who are logged in see a page for strangers only if its form has just failed, or the browser did not send the refresh cookie before.
-    const isLoggedIn = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
-    const storedState = isLoggedIn && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
+    const needsNoPage = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
+    const storedState = needsNoPage && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
     const target = urls.locationOf('target', to, MARKS.loggedIn);
-    if (isLoggedIn && storedState?.error === undefined) return redirectTo(ctx, target);
+    if (needsNoPage && storedState?.error === undefined) return redirectTo(ctx, target);
     if (page.forwards === 'to-app' && !urls.isAppLink(to)) return redirectTo(ctx, urls.pathOf('account'));
     const state = stateOf(deps, name, storedState, { next, mark });
     // Neither the state, which is in a cookie, nor `next` has a URL, so the page cannot lead anywhere.

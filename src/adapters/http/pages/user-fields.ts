@@ -80,8 +80,8 @@ const withLength = ({ minPasswordLength }: PageView, text: string): string =>
 
 /** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
-  const isName = field === 'username' && code === 'invalid_format';
-  const character = isName ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
+  const isMalformedUsername = field === 'username' && code === 'invalid_format';
+  const character = isMalformedUsername ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
   if (character === undefined) return withLength(view, texts[code] ?? texts.other ?? '');
   return character.trim() === '' ? (texts.blank ?? '') : filledText(texts.character ?? '', () => character);
 };
@@ -89,15 +89,15 @@ const problemOf = (view: PageView, field: string, code: string, typed: string, t
 export const fieldOf = (view: PageView, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = view;
   const formState = formStateOf(view, form, values);
-  const isNew = PAGES[page].registers !== undefined;
-  const { type, attributes, isForgettable } = FIELDS[isNew ? `new-${name}` : name] ??
+  const isRegistration = PAGES[page].registers !== undefined;
+  const { type, attributes, isForgettable } = FIELDS[isRegistration ? `new-${name}` : name] ??
     FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const fieldTexts = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   const { label = name, or = label, hint: fieldHint, ...problemTexts } = fieldTexts;
   if (requirementOf(view, form, name) === 'typed')
     return typedFieldOf(view, name, label, (formState?.typed?.[name] ?? '').trim());
-  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : fieldHint;
+  const rules = isRegistration && name === 'password' ? texts.fields.newPassword?.hint : fieldHint;
   const isOptional = requirementOf(view, form, name) === 'optional';
   const optionalHint = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint =

@@ -107,10 +107,10 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
 
 const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html => {
   const { username = '', email = '', emailVerified, locale: userLocale } = payloads['current-user'] ?? {};
-  const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
+  const emailState = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
   const values: Readonly<Record<string, Html>> = {
     username: html`<span>${username}</span>`,
-    email: html`<span>${email} <small>${state}</small></span>`,
+    email: html`<span>${email} <small>${emailState}</small></span>`,
     password: html`<span aria-hidden="true">••••••••</span>`,
     language: html`<span>${languageName(userLocale ?? locale)}</span>`,
   };

@@ -159,8 +159,8 @@ ${providerForms(view, 'link')}
   'no-factor': (view) => {
     const { lost = '', 'mail-lost': mailLost = '' } = view.texts.pages['second-factor'] ?? {};
     if (view.payloads['pending-login']?.enrol) return NO_HTML;
-    const way = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
-    return html`<p class="more">${waitsForMailCode(view) ? way : lost}</p>`;
+    const mailText = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
+    return html`<p class="more">${waitsForMailCode(view) ? mailText : lost}</p>`;
   },
   /** The secret of the authenticator app that the user is adding. */
   app: (view) => {

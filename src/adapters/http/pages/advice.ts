@@ -37,7 +37,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Wait as many seconds as `Retry-After` says. Do not refresh and do not log in meanwhile.',
   DB_QUERY_FAILED:
     'Wait a second or more, then try again a few times. After a refresh with this response, the refresh token is still valid.',
-  DB_RECORD_NOT_FOUND: 'What the request names is gone: load its list again. On `/users/me`, the user is gone: log out.',
+  DB_RECORD_NOT_FOUND: 'What was asked for is gone: load its list again. On `/users/me`, it is the user: log out.',
   DB_UNIQUE_VIOLATION: 'Try again once.',
   EXCEPTION_CATALOG_CODE_NOT_FOUND: 'Correct the code; letter case matters.',
   SYS_HTTP_UNEXPECTED_ERROR: 'Decide by the status of the response.',

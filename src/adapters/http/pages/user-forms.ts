@@ -24,7 +24,7 @@ const icon = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-/** A hidden field with the username, for password managers, in a form with a password whose page or link knows the user. */
+/** A hidden field with the username, for password managers: in a form with a password, if the page or the link knows the user. */
 const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NO_HTML;

@@ -27,7 +27,7 @@ const alertOf = (view: PageView): Html => {
   if (notice !== undefined)
     return html`<p role="status" class="notice${factClass}">${texts.notices[notice] ?? ''}${mailAddress(view)}</p>`;
   if (error === undefined) return NO_HTML;
-  // If a hook has refused the request, its message takes the place of the page's own text about the error.
+  // If a hook has refused the request, the general text and the message of the hook take the place of the page's own text about the error.
   const pageText = error.message === undefined ? texts.pages[view.name]?.[error.code] : undefined;
   const text = pageText ?? texts.errors[error.code] ?? texts.errors.other ?? '';
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${retryText(view, error.retryAfter)}${mailAddress(view)}</p>`;

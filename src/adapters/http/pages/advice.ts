@@ -58,7 +58,7 @@ export const STATUS_ADVICE: readonly { readonly status: number; readonly cause: 
   },
   {
     status: 403,
-    cause: 'The `Origin` is not on the allow-list, or has posted a form of the service. In the back office, `message` has the cause.',
+    cause: 'The `Origin` is not on the allow-list, or posts a form. In the back office, `message` has the cause.',
     advice: 'Add an origin of yours to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
   },
   { status: 404, cause: 'There is no such path.', advice: 'Correct the path.' },

@@ -40,7 +40,7 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
     undoFactors: confirm('/auth/factors/undo'),
     /** Changes the username. Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: Api.UsernameChange): Promise<Api.User> => ask('PUT', '/users/me/username', change),
-    /** The language of the user's mails, such as `de-AT`. */
+    /** Changes the language of the user's mails, such as `de-AT`. */
     changeLocale: (locale: string): Promise<Api.CurrentUser> => ask('PATCH', '/users/me', { locale }),
     /** Sends a link to the new address. The email changes when the user confirms the link. */
     changeEmail: (change: Api.EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),

@@ -409,7 +409,7 @@ export type Shown =
   | { readonly recoveryCode: string }
   | { readonly credential: PasskeyCredential };
 
-/** The pages of the service to which an application may link. `log-in` links to `register` and `forgot` itself. */
+/** The pages of the service to which an application may link. `log-in` links to `register` and `forgot` itself, if the service has them. */
 export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
 
 /** The URL to which a page of the service leads back, at an allowed origin. Default: the present page. */

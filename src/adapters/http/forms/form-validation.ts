@@ -18,7 +18,7 @@ export const memberNames = (schema: v.GenericSchema | undefined): readonly strin
   return 'entries' in schema ? Object.keys(schema.entries as object) : [];
 };
 
-/** Stage 8 for a form. Its fields become the body, the query and the params of the route `submits`. An empty field is none, but for `requiredField`. */
+/** Stage 8 for a form. Its fields, without empty ones except `requiredField`, become the body, the query and the params of the route `submits`. */
 export const formValidation = ({ form, request: { query: pageQuery } }: Route): Middleware =>
   async function formValidation(ctx, next) {
     const { request } = form?.submits ?? {};

@@ -88,10 +88,10 @@ const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', at
   const pattern = view.texts.buttons[`${view.name}.${name}`] ?? '';
   const text = filledText(pattern, () => itemName);
   const content = html`${iconOf(form, values)}${text}`;
-  const label = itemName === '' || text !== pattern ? NO_HTML : html` aria-label="${text}: ${itemName}"`;
+  const labelAttribute = itemName === '' || text !== pattern ? NO_HTML : html` aria-label="${text}: ${itemName}"`;
   const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
-  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${label}>${content}</button>`;
-  return html`<button${attributes}${label} aria-describedby="used">${content}</button>
+  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${labelAttribute}>${content}</button>`;
+  return html`<button${attributes}${labelAttribute} aria-describedby="used">${content}</button>
 <small id="used">${view.texts.common['used-last'] ?? ''}</small>`;
 };
 

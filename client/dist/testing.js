@@ -1,15 +1,15 @@
 import { AuthError } from "./client.js";
 
 // src/testing.ts
-const AT = "2026-01-01T00:00:00.000Z";
+const EXAMPLE_TIME = "2026-01-01T00:00:00.000Z";
 const userOf = (members) => {
 	const { username = "ada" } = members;
 	return {
 		id: `id-of-${username}`,
 		username,
 		email: `${username}@example.org`,
-		createdAt: AT,
-		updatedAt: AT,
+		createdAt: EXAMPLE_TIME,
+		updatedAt: EXAMPLE_TIME,
 		...members
 	};
 };

@@ -2,8 +2,8 @@ import { createAsk } from './ask.ts';
 import type * as Api from './types.ts';
 
 /**
- * The calls about an account, except those about its sessions: recovery, verification, changes, stored data. With the `fetch` of an AuthClient, they
- * act for the user of that client. A call rejects with an AuthError if the answer is an error.
+ * Calls about an account: recovery, verification, changes, factors, stored data. With the `fetch` of an AuthClient, they act for the user of that
+ * client. A call rejects with an AuthError if there is no answer, or the answer is an error.
  */
 export const createAccountClient = (options: Api.AccountClientOptions) => {
   const ask = createAsk(options);
@@ -29,26 +29,26 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
     previewEmailChange: (token: string): Promise<Api.EmailChangePreview> =>
       ask('POST', '/auth/email-change/preview', { token }),
     /**
-     * Changes the email with the token of the link. Without a session of the account, it needs the password. The service replaces the session of the
-     * AuthClient, which gets the new access token at its next renewal, or at once by `refresh()`.
+     * Changes the email with the token of the link. Without a session of the account, it needs the password. With a session, the service replaces it:
+     * the AuthClient gets the new access token at its next renewal, or at once by `refresh()`.
      */
     confirmEmailChange: (confirmation: Api.EmailChangeConfirmation): Promise<Api.RefreshResult | null> =>
       ask('POST', '/auth/email-change/confirm', confirmation),
     /** Restores the email, and ends all sessions. The address gets a link for a new password. */
     undoEmailChange: confirm('/auth/email-change/undo'),
-    /** Removes the passkeys and apps added since the change that the mail reports, and ends all sessions. The address gets a link for a new password. */
+    /** Removes the factors and identities added since the change that the mail reports, and ends all sessions. The address gets a link for a new password. */
     undoFactors: confirm('/auth/factors/undo'),
     /** Changes the username. Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: Api.UsernameChange): Promise<Api.User> => ask('PUT', '/users/me/username', change),
-    /** The language of the user's mails, such as `de-AT`. */
+    /** Changes the language of the user's mails, such as `de-AT`. */
     changeLocale: (locale: string): Promise<Api.CurrentUser> => ask('PATCH', '/users/me', { locale }),
     /** Sends a link to the new address. The email changes when the user confirms the link. */
     changeEmail: (change: Api.EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),
     /** Only with `PASSWORDS=optional`: mails a code to the present address, which replaces the password in `changeEmail` and `remove`. */
     requestConfirmationCode: (): Promise<null> => ask('POST', '/users/me/code'),
-    /** Removes the user and all data about them. Needs the password, or a code. Afterwards `logout()` of the AuthClient tells the other tabs. */
+    /** Deletes the account. Needs the password, or a code. Afterwards `logout()` of the AuthClient tells the other tabs. */
     remove: (password?: string, code?: string): Promise<null> => ask('DELETE', '/users/me', { password, code }),
-    /** Everything that is stored about the user. */
+    /** What is stored about the user, without secrets. */
     exported: (): Promise<Api.AccountExport> => ask('GET', '/users/me/export'),
     /** What happened to the account, the latest first. */
     events: ({ before, limit }: Api.EventsPage = {}): Promise<Api.AccountEvents> => {
@@ -61,10 +61,10 @@ export const createAccountClient = (options: Api.AccountClientOptions) => {
       /** Removes an identity, unless it is the only way into the account. Needs a recent step-up. */
       unlink: (id: string): Promise<null> => ask('DELETE', `/users/me/identities/${encodeURIComponent(id)}`),
     },
-    /** What the user can log in with besides the password. All calls need a recent step-up. */
+    /** Authenticator apps and recovery codes; the list also has the passkeys. All calls need a recent step-up. */
     factors: {
       list: (): Promise<Api.Factors> => ask('GET', '/users/me/factors'),
-      /** Makes the secret of an authenticator app, which is shown only this once. Log-ins need the app after `confirmApp`. */
+      /** Makes the secret of an authenticator app, which is shown only this once. After `confirmApp`, log-ins need a second factor. */
       addApp: (): Promise<Api.StartedApp> => ask('POST', '/users/me/factors/totp'),
       /** Confirms an app by its first code. Resolves to recovery codes, shown only this once, if the user had none. */
       confirmApp: (confirmation: Api.AppConfirmation): Promise<Api.RecoveryCodes> =>
@@ -86,9 +86,9 @@ export const createPendingLoginClient = ({ baseUrl, auth }: Api.PendingLoginOpti
     /** Makes the secret of an authenticator app, for a user who has to add one (`enrol`). Its first code finishes the log-in. */
     addApp: (): Promise<Api.StartedApp> => ask('POST', '/auth/login/pending/totp'),
     /** Logs in. Resolves with recovery codes, shown only this once, if the code was the first one of an app. */
-    finish: async (shown: Api.SecondFactor): Promise<Api.FinishedLogin> => {
+    finish: async (factor: Api.SecondFactor): Promise<Api.FinishedLogin> => {
       let recoveryCodes: readonly string[] = [];
-      const user = await auth.logInAt('/auth/login/second-factor', shown, (result) => {
+      const user = await auth.logInAt('/auth/login/second-factor', factor, (result) => {
         recoveryCodes = (result as Partial<Api.RecoveryCodes>).recoveryCodes ?? recoveryCodes;
       });
       return { user, recoveryCodes };

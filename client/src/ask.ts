@@ -2,7 +2,7 @@ import { AuthError } from './auth-error.ts';
 import { baseOf, dataOf } from './response.ts';
 import type { AccountClientOptions } from './types.ts';
 
-/** Makes the function that sends the requests of a module other than the AuthClient. It rejects with an AuthError if the answer is an error. */
+/** Makes the function that sends the requests of the modules beside the AuthClient. It rejects with an AuthError. */
 export const createAsk = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
   const base = baseOf(baseUrl);
   const responseTo = (method: string, path: string, body?: object): Promise<Response> =>

@@ -11,14 +11,14 @@ const CHECK_INTERVAL = 10_000;
 export const awaitPasskey = async (ask: Ask, first: PasskeyRequestOptions, signal: AbortSignal) => {
   for (let options = first; ; ) {
     const round = new AbortController();
-    const next = nextOptions(ask, options, round.signal);
-    next.then(() => round.abort());
+    const pendingOptions = nextOptions(ask, options, round.signal);
+    pendingOptions.then(() => round.abort());
     try {
       return await get(options, AbortSignal.any([signal, round.signal]), { mediation: 'conditional' });
     } catch (error) {
-      const other = round.signal.aborted && !signal.aborted && (await next);
-      if (!other) throw error;
-      options = other;
+      const newOptions = round.signal.aborted && !signal.aborted && (await pendingOptions);
+      if (!newOptions) throw error;
+      options = newOptions;
     } finally {
       round.abort();
     }

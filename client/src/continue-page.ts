@@ -7,7 +7,7 @@ import { sleep } from './host.ts';
  * form (kept-form.ts), it renews any session, and sends the form.
  */
 
-/** How often the script tries, and the milliseconds in between: in a busy browser, the frame with the key may load late. */
+/** How often the script tries, and the least milliseconds in between: in a busy browser, the frame with the key may load late. */
 const [ATTEMPTS, PAUSE] = [4, 1_000];
 
 const form = document.querySelector<HTMLFormElement>('form[data-again]');

@@ -17,16 +17,16 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   const http = service(options);
   const { origin, isOurs } = http;
   const origins = options.origins?.map((url) => new URL(url).origin);
-  const { token: current, renew, enter, ...members } = session(http, options.ignoreHint);
+  const { token: currentToken, renew, enter, ...members } = session(http, options.ignoreHint);
 
   /** The token, renewed if it is due. If the renewal fails, the old token is used until it expires. */
   const freshToken = async () => {
-    const token = current();
+    const token = currentToken();
     if (token ? token.untilDue() <= 0 : token !== null)
       await renew().catch((error: unknown) => {
         if (!token || token.untilDue() <= -token.margin) throw error;
       });
-    return current();
+    return currentToken();
   };
 
   const prompts: { [Reason in Api.StepUpReason]?: Promise<unknown> } = {};
@@ -42,7 +42,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   };
 
   const sendAuthorized = (request: Request, transport = http.send): Promise<Response> => {
-    let user = userOf(current());
+    let user = userOf(currentToken());
     /** Sends the request with the token, unless the token is that of another user, who has logged in meanwhile. */
     const send = async (copy: Request, token: Token | null | undefined, again?: boolean): Promise<Response> => {
       user ??= userOf(token);
@@ -51,27 +51,27 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
     };
     /** @param asked the step-ups that this request has asked for. @param again `true` after a refused proof, `false` after a refused token */
     const attempt = async (asked: readonly Api.StepUpReason[], again?: boolean): Promise<Response> => {
-      const first = again === undefined ? await freshToken() : current();
+      const sentToken = again === undefined ? await freshToken() : currentToken();
       // A body can be read only once, so each attempt sends a copy.
       const copy = request.clone();
-      const response = await send(copy, first, again);
-      if (!first || response.status !== 401) return response;
+      const response = await send(copy, sentToken, again);
+      if (!sentToken || response.status !== 401) return response;
       const challenge = response.headers.get('WWW-Authenticate');
       if (options.onStepUp && challenge?.includes('insufficient_user')) {
         // The user may have stepped up for another call meanwhile.
-        if (current() !== first && userOf(current())?.id === user?.id) return attempt(asked);
+        if (currentToken() !== sentToken && userOf(currentToken())?.id === user?.id) return attempt(asked);
         const reason = missingIn(challenge).find((each) => !asked.includes(each));
         if (!reason) return response;
         await prompt(reason);
-        return current() ? attempt([...asked, reason]) : response;
+        return currentToken() ? attempt([...asked, reason]) : response;
       }
       if (again !== undefined) return response;
       // Only a refused token is renewed. A wrong password also gets 401, with another code.
       if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
       // After a refused proof, the next one has the time of the service. If no proof was sent, the key is lost, and a renewal ends the session here.
       const isUnproven = copy.headers.has('DPoP') && challenge?.includes('invalid_dpop_proof');
-      if (current() === first && !isUnproven) await renew(first.value);
-      return current() ? attempt(asked, !!isUnproven) : response;
+      if (currentToken() === sentToken && !isUnproven) await renew(sentToken.value);
+      return currentToken() ? attempt(asked, !!isUnproven) : response;
     };
     return attempt([]);
   };
@@ -79,7 +79,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
   const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>
     dataOf<Data>(await sendAuthorized(http.request(method, path, body), transport));
 
-  /** Sends a request that opens another session. No renewal runs meanwhile, since both responses set the cookie. */
+  /** Sends a request whose response may set the refresh cookie. No renewal, which also sets it, runs meanwhile. */
   const sendAlone = async (request: Request): Promise<Response> => {
     let response: Response | undefined;
     await enter(async () => {
@@ -94,7 +94,7 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       const result = await http.sendProven<Api.LoginResult | null>(path, body);
       if (result) onResult?.(result);
       // The browser may have dropped the cookie. A renewal shows that at once, and not only when the token expires.
-      // If the service does not answer the renewal, the token of the log-in is used.
+      // If the renewal fails for another reason, the token of the log-in is used.
       const renewed = result && http.mayLoseCookie ? await http.exchange().catch(() => result) : result;
       if (result && !renewed) throw http.cookieLost();
       return renewed ?? null;
@@ -102,10 +102,10 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
 
   return {
     get user() {
-      return userOf(current());
+      return userOf(currentToken());
     },
     get binding() {
-      return current()?.binding ?? 'none';
+      return currentToken()?.binding ?? 'none';
     },
     ...members,
     register: (registration) => signIn('/auth/register', registration),
@@ -126,13 +126,13 @@ export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient
       browser()?.location.assign(url);
     },
     linkTo: (page, options) => userPage(http.base, page, options),
-    stepUp: (shown) => ask('POST', '/auth/step-up', shown, sendAlone),
-    refresh: () => renew(current()?.value),
+    stepUp: (factor) => ask('POST', '/auth/step-up', factor, sendAlone),
+    refresh: () => renew(currentToken()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change, sendAlone),
     sessions: {
       list: () => ask<readonly Api.SessionInfo[]>('GET', '/auth/sessions'),
       end: (id) =>
-        id === current()?.sid ? members.logout() : ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
+        id === currentToken()?.sid ? members.logout() : ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
       endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, sendAlone),
     },
     fetch: async (input, init) => {

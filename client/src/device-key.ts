@@ -2,11 +2,11 @@ import type { ProofRequest } from './device.ts';
 import { sleep } from './host.ts';
 
 /**
- * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that all applications of a site share it:
+ * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that the applications of a site share it:
  * they ask the page `/device-key` in a hidden frame. A page of the service's own origin can import this module.
  */
 
-/** The paths of the requests for which proofs are made. */
+/** The paths of the service for whose requests proofs are made, besides the requests with an access token (`use`). */
 const PATHS = [
   ...['login', 'login/code/confirm', 'login/second-factor', 'passkey', 'register', 'adopt', 'refresh-token', 'step-up'],
   // The forms of the service's own pages.
@@ -50,7 +50,7 @@ const readKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
 
 /** @throws the error of the browser if the store cannot be read: there may be a key */
 const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
-  // A page without these interfaces, such as one without TLS, never has a key.
+  // A page without these interfaces, such as one that is no secure context, never has a key.
   if (!globalThis.indexedDB || !crypto.subtle) return undefined;
   for (const pause of PAUSES)
     try {
@@ -64,10 +64,10 @@ const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> =>
 /** The origins whose requests the page `/device-key` answers with a proof. */
 const origins = document.documentElement.dataset.origins?.split(' ');
 /**
- * Whether all pages share the key. WebKit gives the frame a separate storage in each application. With several applications, one session would need
- * several keys, so a log-in makes no key. The first one of `origins` is that of the service.
+ * Whether a key may be made. WebKit gives the frame a separate storage in each application, and the pages of the service another one. With these or
+ * several applications, one session would need several keys. The first one of `origins` is that of the service.
  */
-const isShared = !(navigator.vendor.startsWith('Apple') && (!origins || origins[2]));
+const mayMakeKey = !(navigator.vendor.startsWith('Apple') && (!origins || origins[2]));
 
 /** Milliseconds by which the clock of the service is ahead. This page reads that clock: an application that states the time could get proofs for later. */
 let clockOffset = 0;
@@ -85,7 +85,7 @@ const toBase64url = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').r
 
 /** @returns a proof; `undefined` if there is no key, or the request gets no proof. @throws if there may be a key that cannot be read now */
 export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
-  const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
+  const mayProve = use ? !create : PATHS.includes(path) && (mayMakeKey || !create);
   if (!mayProve) return undefined;
   // After a refused proof, the stored key may be another one.
   const key = (use && !again && lastKey) || (await storedKey(create));

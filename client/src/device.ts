@@ -5,16 +5,16 @@ export type ProofRequest = {
   readonly path: string;
   /** Whether to make a key if there is none. */
   readonly create: boolean;
-  /** Whether the last proof was refused as no longer valid: the clock of this machine may be wrong. */
+  /** Whether the page first reads the clock of the service, for example after a refused proof: the clock of this machine may be wrong. */
   readonly again: boolean;
   /** The request with an access token, to any service, for which the proof is made instead of for the path. */
   readonly use?: { readonly method: string; readonly url: string; readonly accessToken: string };
 };
 
-/** A proof; `null` if there is no key, and none is made; `undefined` if the page did not answer, or could not read its store. */
+/** A proof; `null` if the page gives none, for example without a key; `undefined` if the page did not answer, or could not read its store. */
 type Proof = string | null | undefined;
 
-/** Milliseconds until the frame has loaded, or has read the clock. */
+/** Milliseconds in which the frame must load, or read the clock and answer. */
 const LOAD_TIMEOUT = 10_000;
 /** Milliseconds in which the page must send "ready" after its frame has loaded. An error page of the browser never does. */
 const READY_TIMEOUT = 500;

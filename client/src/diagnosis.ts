@@ -21,7 +21,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
     // `localStorage` is blocked together with cookies. `navigator.cookieEnabled` does not show that in Chromium.
     advice = ' Allow cookies.';
   }
-  // In a frame of another site, the cookie is dropped. Whether the page around a frame is of another site, not every browser tells.
+  // In a frame inside a page of another site, browsers may drop the cookie. Not every browser tells a frame the site of that page.
   if (host?.top !== host?.self) advice += ' Open the page outside of the frame.';
 
   /** An error that the developer has to see: the console shows its message as well. */
@@ -44,13 +44,13 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
       ),
     /**
      * The error of a request without a response. Browsers hide the reason. If the target answers without CORS, but not with CORS, the reason is
-     * CORS. The service has one path that any page may load without CORS.
+     * CORS. Any page may load `/client.js` of the service without CORS.
      */
     noResponse: async ({ url, headers }: Request, isOurs: boolean, cause: unknown): Promise<AuthError> => {
       /** The names of the headers. Libraries for tracing, which replace `fetch`, may add headers to `init.headers`. */
       const names = new Set(['authorization', ...headers.keys()]);
       const fetchOnce = async (mode: 'no-cors' | 'cors') => {
-        // With `no-cors`, these headers are not sent. With `cors`, the target has to allow them.
+        // With `no-cors`, the browser sends only headers that need no permission. With `cors`, the target has to allow the others.
         const init = {
           mode,
           cache: 'no-store' as const,

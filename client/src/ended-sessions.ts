@@ -6,7 +6,7 @@ import type { EndedSessions, EndedSessionsOptions } from './types.ts';
 
 /** Seconds by which clocks may differ, and the greatest age of a list: the service signs it anew every minute. */
 const [TOLERANCE, MAX_AGE] = [5, 120];
-/** The most characters of a list. 20,000 sessions and users take less than half of it. */
+/** The most characters of a list. The service lists at most 10,000 sessions and users, which take less than a quarter of it. */
 const MAX_LIST_LENGTH = 8 * 2 ** 20;
 
 type ListEntry = { readonly event_timestamp: number };
@@ -33,7 +33,7 @@ const textOf = async ({ body }: Response): Promise<string> => {
   return text;
 };
 
-/** The entries of all lists so far. A later list removes none of them: an attacker could send an old list, from before a log-out. */
+/** The entries of all lists so far, until their tokens have expired. A later list without an entry does not remove it: an attacker could send an old list. */
 const knownEndings = () => {
   const [sessions, users] = [new Map<string, number>(), new Map<string, number>()];
   let before = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ const knownEndings = () => {
   };
 };
 
-/** Follows the list of the sessions and users whose access tokens do not count any more, by one request that waits for a change. */
+/** Follows the list of the sessions and users whose access tokens do not count any more, by one request at a time, which waits for a change. */
 export const followEndedSessions = (options: EndedSessionsOptions): EndedSessions => {
   const { issuer, whenStale = 'stale-ok', staleAfter = 60, onError, fetch: send = fetch } = options;
   const base = baseOf(options.baseUrl);
@@ -93,7 +93,7 @@ export const followEndedSessions = (options: EndedSessionsOptions): EndedSession
         const message = `The ended sessions can't be read: ${(cause as Error).message}`;
         onError?.(new AuthError('CLIENT_NETWORK_FAILED', message, { cause, retryable: true }));
       }
-      // About half a second, so that many log-outs do not cause many requests. After failures up to ten seconds, or as long as the service asks for.
+      // About half a second, so that many log-outs do not cause many requests. After failures up to ten seconds, or about the `Retry-After` of up to a minute.
       await sleep(Math.max(retryAfter * 1000, 500 * 2 ** failures) * (0.75 + Math.random() / 2), true);
     }
   };

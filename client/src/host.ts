@@ -14,7 +14,7 @@ type Frame = {
 
 type Parent = { readonly append: (frame: Frame) => void };
 
-/** The members of a browser that the client uses and Node lacks. It uses them only if there is a `document`. */
+/** The members of a browser that the client uses only if there is a `document`. */
 type Browser = {
   readonly document: EventTarget & {
     readonly hidden: boolean;

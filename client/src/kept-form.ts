@@ -27,7 +27,7 @@ export const isOwnForm = ({ method, headers }: Request): boolean =>
   headers.get('Sec-Fetch-Mode') === 'navigate' &&
   headers.get('Sec-Fetch-Dest') === 'document';
 
-/** The fields of a form; `null` if the form has files, or is too large. */
+/** The fields of a form; `null` if they cannot be kept, for example since the form has files, or is too large. */
 const fieldsOf = async (request: Request): Promise<[string, string][] | null> => {
   const { headers, bodyUsed } = request;
   const isUrlencoded = /^application\/x-www-form-urlencoded\b/i.test(headers.get('Content-Type') ?? '');

@@ -5,7 +5,7 @@ import { ignore } from './host.ts';
 import type * as Api from './types.ts';
 import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnknown, signalUser } from './webauthn.ts';
 
-/** Milliseconds in which a browser may make a passkey without asking. A browser that makes none says so only at the end of this time. */
+/** Milliseconds in which a browser may make a passkey without asking. A browser that makes none may say so only at the end of this time. */
 const SILENT_TIMEOUT = 15_000;
 
 /** The passkeys of an AuthClient's user, and log-ins with passkeys. Every failure is an AuthError; a call that you abort rejects with your reason. */
@@ -52,7 +52,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions)
     },
     rename: (id: string, name: string) =>
       ask<Api.Passkey>('PATCH', `/users/me/passkeys/${encodeURIComponent(id)}`, { name }),
-    /** Removes a passkey, and has the browser forget it. */
+    /** Removes a passkey, and asks the browser to forget it. */
     remove: async (id: string): Promise<void> => {
       await signalAccepted(await ask<Api.AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
     },

@@ -5,7 +5,7 @@ const TOLERANCE = 60;
 
 /**
  * Whether a request has a proof of the key to which its access token is bound (RFC 9449 §4.3). A proof may be used again, since frameworks check a
- * request twice. A copied proof counts only for the same method, URL and token, for a minute.
+ * request twice. A copied proof counts only for the same method, URL and token, until a minute after its time.
  * @param url the URL of the request as clients know it, without its query
  * @param jkt the thumbprint of the key
  */

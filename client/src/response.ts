@@ -13,7 +13,7 @@ type Envelope = {
   readonly context: { readonly requestId: string; readonly binding?: 'browser'; readonly deviceKey?: true };
 };
 
-/** The envelope of a response; an empty object if the response is not one of the service. */
+/** The envelope of a response; an empty object if the response is no JSON. */
 export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
   ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
 

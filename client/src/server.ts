@@ -12,7 +12,7 @@ export { followEndedSessions } from './ended-sessions.ts';
 const [MAX_TRIES, PAUSE] = [4, 300];
 /**
  * The mark at the end of the query with which a navigation comes back: how often the navigation was sent to the service, and when (epoch seconds). The
- * mark counts for a minute. The log-in page of the service may add the mark of the browser client after it.
+ * number counts for a minute. The log-in page of the service may add the mark of the browser client after it.
  */
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 
@@ -39,7 +39,7 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
   const targets = [base, ...(options.origins ?? [])].map((url) => new URL(url).origin);
   const visitorOf = visitors(base, options);
 
-  /** Sends the browser to the service, which gives it an access token and sends it back. @param why the reason, for the developer. */
+  /** Sends the browser to the service, which gives it an access token and sends it back, or leads to the log-in. @param why the reason, for the developer. */
   const sendToService = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
     const now = Math.floor(Date.now() / 1000);
     const tries = triesOf(mark, now);

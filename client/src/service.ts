@@ -17,7 +17,7 @@ export type SessionAnswer = RefreshResult & { readonly binding?: Binding };
 /** The error if there may be a key that cannot be read now. It is retryable, so the session does not end. */
 const noKey = () => new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
 
-/** The requests to the service. Every failure is an AuthError. */
+/** The requests to the service. A failure is an AuthError, or the reason of an abort. */
 export const service = (options: AuthClientOptions) => {
   const base = baseOf(options.baseUrl);
   const get = options.fetch ?? globalThis.fetch;
@@ -55,8 +55,8 @@ export const service = (options: AuthClientOptions) => {
 
   /**
    * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced by one with the time of
-   * the service, and then by one of a later second, since many tabs may have sent proofs of the same second. If the service still refuses, a session
-   * is opened without a key.
+   * the service, and at a renewal then by one of a later second, since many tabs may have sent proofs of the same second. If the service still
+   * refuses, a session is opened without a key, and a renewal fails.
    * @param bindingCode the code of a log-in at the pages of the service, which do not know the key of this page
    */
   const sendProven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {

@@ -6,17 +6,17 @@ import { type ReturnMark, takeReturnMark } from './there-and-back.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
 import type { AuthClient, Change, User } from './types.ts';
 
-/** How many refusals of a renewal log the user out. A refusal counts as a quarter if another tab has renewed meanwhile. */
+/** How many refusals of a renewal end the session here. A refusal counts as a quarter if another tab has renewed meanwhile. */
 const MAX_REFUSALS = 3;
 /** Milliseconds between attempts, to which the duration of the last attempt is added. `LONGEST_PAUSE` limits the sum, since the page may have been frozen. */
 const PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
 /**
- * Seconds until the next renewal, after one without an answer. The service may have renewed, and accepts the old cookie again only within
+ * The least seconds until the next renewal, after one that failed. The service may have renewed, and accepts the old cookie again only within
  * `JWT_REFRESH_REPLAY_WINDOW`.
  */
 const FIRST_RETRY = 2;
-/** Seconds until the next renewal, after several without an answer. */
+/** The least seconds until the next renewal, after several that failed. */
 const NEXT_RETRY = 30;
 
 type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
@@ -37,7 +37,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   let token: Token | null | undefined;
   /** Raised when a renewal that is still running must not set the token any more. */
   let epoch = 0;
-  /** Renewals without an answer since the token has changed. */
+  /** Renewals that failed since the token was last set. */
   let failures = 0;
   let openTasks = 0;
   let queue: Promise<unknown> = Promise.resolve();
@@ -66,7 +66,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     if (host) timer = setTimeout(renewIfDue, Math.min(Math.max(1e3, milliseconds), 1e9));
   };
 
-  const set = (next: Token | null, why: Change): void => {
+  const setToken = (next: Token | null, why: Change): void => {
     const before = token;
     // The user stays the same object as long as nothing has changed, for components that compare it.
     if (next && JSON.stringify(next.user) === JSON.stringify(userOf(before))) next.user = (before as Token).user;
@@ -82,13 +82,13 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   };
 
   const otherTabs = tabs(http.base, ({ value, at, binding = 'none', why }) => {
-    set(value ? tokenOf(value, binding, at) : null, why);
+    setToken(value ? tokenOf(value, binding, at) : null, why);
     epoch += 1;
   });
 
   const setEverywhere = (next: Token | null, why: Change): void => {
     otherTabs.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
-    set(next, why);
+    setToken(next, why);
   };
 
   /** Takes over the token of an answer. If the answer states no binding, the binding stays the same. */
@@ -110,14 +110,14 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     let answer: Awaited<ReturnType<typeof http.exchange>>;
     for (let refusals = 0; refusals < (state === 'logged-out' ? 1 : MAX_REFUSALS); ) {
       const start = performance.now();
-      const before = otherTabs.generation();
+      const generationBefore = otherTabs.generation();
       answer = await http.exchange(code);
       const pause = Math.min(PAUSE + performance.now() - start, LONGEST_PAUSE);
       if (!answer) await sleep(pause * (1 + refusals) * (0.5 + Math.random()));
-      if (-otherTabs.hint() > since) return set(null, 'logout');
+      if (-otherTabs.hint() > since) return setToken(null, 'logout');
       if (epoch !== startEpoch) return;
       if (answer) return void takeOver(answer, state === 'logged-in' ? 'login' : 'refresh');
-      refusals += otherTabs.generation() === before ? 1 : 1 / 4;
+      refusals += otherTabs.generation() === generationBefore ? 1 : 1 / 4;
     }
     // Without a hint of a session, there was none that could end.
     if (token === undefined && otherTabs.hint() <= 0) token = null;
@@ -125,7 +125,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     else if (state) setEverywhere(null, 'logout');
     else {
       otherTabs.hint(-otherTabs.generation());
-      set(null, 'ended');
+      setToken(null, 'ended');
     }
     if (state === 'logged-in' && answer === undefined && http.mayLoseCookie) throw http.cookieLost();
   };
@@ -144,7 +144,7 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     return pendingRenewal;
   };
 
-  /** Renews, in a visible page, if the token is due, after a failure, or if this tab has missed an announcement of another tab. */
+  /** Renews, in a visible page, if the token is due, after a failure, or if there may be a token or a session that this page does not know. */
   const renewIfDue = (event?: Event & { readonly persisted?: boolean }): void => {
     // A page also gets "visibilitychange" after "pagehide", which has closed the channel. A channel that is opened then would stay open.
     if (host?.document.hidden) return;

@@ -18,7 +18,7 @@ export const tabs = (base: string, onNews: (news: News) => void) => {
   const host = browser();
   const name = `tandem:${base}`;
   let channel: BroadcastChannel | undefined;
-  let own = 0;
+  let ownGeneration = 0;
   let hint = Number(!!host);
 
   /** Returns the hint, after storing a new value if one is given. If nothing can be stored, this page remembers the value. */
@@ -33,24 +33,24 @@ export const tabs = (base: string, onNews: (news: News) => void) => {
     }
     return hint;
   };
-  const generation = (): number => Math.max(own, syncHint(), -syncHint());
+  const generation = (): number => Math.max(ownGeneration, syncHint(), -syncHint());
 
   const onMessage = ({ data }: { readonly data: News & { readonly own: number } }): void => {
     // Of two messages of one generation, the log-out counts.
-    if (!(data.own >= own + (data.value ? 1 : 0))) return;
+    if (!(data.own >= ownGeneration + (data.value ? 1 : 0))) return;
     onNews(data);
-    own = data.own;
+    ownGeneration = data.own;
   };
 
   return {
     generation,
     hint: syncHint,
     /** Whether a message of another tab did not arrive: pages in the back/forward cache get no messages. */
-    missed: (): boolean => generation() > own,
+    missed: (): boolean => generation() > ownGeneration,
     announce: (news: News): void => {
-      own = generation() + 1;
-      syncHint(news.value ? own : -own);
-      channel?.postMessage({ ...news, own });
+      ownGeneration = generation() + 1;
+      syncHint(news.value ? ownGeneration : -ownGeneration);
+      channel?.postMessage({ ...news, own: ownGeneration });
     },
     /** An open channel would keep the page out of the back/forward cache. */
     close: (): void => {

@@ -34,7 +34,7 @@ export type FakeAuthClient = AuthClient & {
   readonly askStepUp: (reason: StepUpReason) => void;
 };
 
-const AT = '2026-01-01T00:00:00.000Z';
+const EXAMPLE_TIME = '2026-01-01T00:00:00.000Z';
 
 const userOf = (members: Partial<User>): User => {
   const { username = 'ada' } = members;
@@ -42,8 +42,8 @@ const userOf = (members: Partial<User>): User => {
     id: `id-of-${username}`,
     username,
     email: `${username}@example.org`,
-    createdAt: AT,
-    updatedAt: AT,
+    createdAt: EXAMPLE_TIME,
+    updatedAt: EXAMPLE_TIME,
     ...members,
   };
 };

@@ -1,15 +1,15 @@
-/** What the service sends and accepts. `test/client/types.test.ts` compares these types with the declarations of the routes. */
+/** What the service sends and accepts, which `test/client/types.test.ts` compares with the declarations of the routes, and the members of the client. */
 
 export type User = {
   readonly id: string;
   readonly username: string;
   readonly email: string;
-  /** In ISO 8601, as all times in this file. */
+  /** In ISO 8601, as all times in responses of the service. */
   readonly createdAt: string;
   readonly updatedAt: string;
 };
 
-/** What operators have stated about a user, such as roles. Access tokens have it as a claim. */
+/** What operators have stated about a user, such as roles. Access tokens have it as a claim, unless it is empty, or a hook makes the claim. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** The response of GET /users/me. */
@@ -18,7 +18,7 @@ export type CurrentUser = User & {
   readonly attributes: Attributes;
   /** The language of the user's mails; `null`: the default language of the service. */
   readonly locale: string | null;
-  /** Whether log-ins with the password need a second factor. */
+  /** Whether the user has an authenticator app, so that log-ins need a second factor. */
   readonly secondFactor: boolean;
   readonly passkeys: number;
 };
@@ -52,7 +52,7 @@ export type SessionInfo = {
   /** A name for the device, such as "Firefox on Windows". */
   readonly name: string | null;
   readonly userAgent: string | null;
-  /** The network from which the session was opened. */
+  /** The network from which the session was used last. */
   readonly address: string | null;
   readonly binding: Binding;
   /** Whether this is the session of this client. */
@@ -64,7 +64,7 @@ export type SessionInfo = {
 /** How a user has authenticated (RFC 8176): password, code by mail, provider, former system, one-time password, key, presence of a user, several factors. */
 export type Amr = 'pwd' | 'mca' | 'fed' | 'adopted' | 'otp' | 'pop' | 'user' | 'mfa';
 
-/** Who holds the key to which a session is bound: `device`, a page in the browser; `browser`, the browser itself. */
+/** Who holds the key to which a session is bound: `device`, a page or an app; `browser`, the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
 
 export type LoginResult = { readonly accessToken: string; readonly user: User };
@@ -213,7 +213,7 @@ export type AccountExport = {
     readonly expiresAt: string;
   })[];
   readonly events: readonly Omit<AccountEvent, 'deviceName'>[];
-  /** Links that were sent, and still work. */
+  /** Links and codes that still work. */
   readonly links: readonly {
     readonly purpose: LinkPurpose;
     readonly email: string;
@@ -327,18 +327,18 @@ export type ServiceCode =
 /** Errors that the service does not send. */
 export type ClientCode =
   | 'CLIENT_NETWORK_OFFLINE'
-  /** There was no response, for an unknown reason. */
+  /** There was no response that the client could use, for another reason than those of the other codes. */
   | 'CLIENT_NETWORK_FAILED'
   | 'CLIENT_NETWORK_TIMEOUT'
-  /** The service can be reached, but the browser does not let this origin read its response. */
+  /** The service, or another target of `fetch`, can be reached, but the browser does not let this origin read its response. */
   | 'CLIENT_ORIGIN_REFUSED'
   /** The browser does not keep or send the refresh cookie. */
   | 'CLIENT_COOKIE_BLOCKED'
-  /** The answer is not from the service, but for example from a proxy. */
+  /** The answer is none of the service: it may come from a proxy. */
   | 'CLIENT_RESPONSE_INVALID'
-  /** A request was not sent, since its origin must not get the access token. */
+  /** A request was not sent, since its origin must not get the access token. On a server also: without `origin`, no proof can be checked. */
   | 'CLIENT_TARGET_REFUSED'
-  /** The browser has made or shown no passkey, for example because the user did not want to. `cause` is the error of the browser. */
+  /** The browser has made or shown no passkey, for example because the user did not want to. `cause` is the error of the browser, if there is one. */
   | 'CLIENT_PASSKEY_REFUSED';
 
 export type AuthErrorCode = ServiceCode | ClientCode;
@@ -409,13 +409,13 @@ export type Shown =
   | { readonly recoveryCode: string }
   | { readonly credential: PasskeyCredential };
 
-/** The pages of the service to which an application may link. `log-in` links to `register` and `forgot` itself. */
+/** The pages of the service to which an application may link. `log-in` links to `register` and `forgot` itself, if the service has them. */
 export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
 
 /** The URL to which a page of the service leads back, at an allowed origin. Default: the present page. */
 export type Return = { readonly to?: string | URL | undefined };
 
-/** The options of a log-in at a provider. `invitation`, `locale` and `extra` are for a new user, whom it registers. */
+/** The options of a log-in at a provider. `invitation`, `locale` and `extra` are for a new user, whom the log-in registers. */
 export type SignInOptions = Return &
   Pick<Registration, 'invitation' | 'locale' | 'extra'> & {
     /** The URL to which an error leads, with its code as the parameter `error`. Default: the present page. */
@@ -427,13 +427,16 @@ export type SignInOptions = Return &
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
-  /** Who holds the key to which the session is bound. Without the key, a copy of the cookie cannot renew the session. */
+  /** Who holds the key to which the session is bound. With `DEVICE_BINDING=enforce`, a copy of the cookie cannot renew the session without the key. */
   readonly binding: Binding;
-  /** Settles with the first attempt to restore a session. It rejects if there was no answer, for example offline. */
+  /** Settles with the first attempt to restore a session. It rejects if that failed, for example offline. */
   readonly ready: Promise<User | null>;
   /** @returns a function that removes the listener. */
   readonly onChange: (listener: (user: User | null, why: Change) => void) => () => void;
-  /** Resolves to `null` if the email has to be verified first: nobody is logged in, and the answer does not show whether the address has an account. */
+  /**
+   * Resolves to `null`, without a log-in, if the user first has to verify the email, or to add a second factor. If the email has to be verified, the
+   * answer does not show whether the address has an account.
+   */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
   /** Sends a code to the address of the account. The answer does not show whether the account exists. */
@@ -453,15 +456,15 @@ export type AuthClient = {
   readonly logout: () => Promise<void>;
   /** Authenticates the user again, for requests that the service has refused with AUTH_STEP_UP_REQUIRED. */
   readonly stepUp: (shown: Shown) => Promise<void>;
-  /** Renews both tokens now; `null`: the session has ended. */
+  /** Renews both tokens now; `null`: there is no session. */
   readonly refresh: () => Promise<User | null>;
   /** Ends all sessions of the user, and opens another one for this client. */
   readonly changePassword: (change: PasswordChange) => Promise<void>;
   readonly sessions: {
     readonly list: () => Promise<readonly SessionInfo[]>;
-    /** Ends a session. For the session of this client, it is a log-out. APIs accept the access tokens of an ended session until they expire. */
+    /** Ends a session. For that of this client, it is a log-out. APIs that do not follow the ended sessions accept its access tokens until they expire. */
     readonly end: (id: string) => Promise<void>;
-    /** Ends all other sessions, and replaces the session of this client. */
+    /** Ends all other sessions, and replaces the session of this client, unless it is bound to a key. */
     readonly endOthers: () => Promise<void>;
   };
   /** Like the global `fetch`, with the access token, and with a proof if the token is bound. Redirects are refused, except with `redirect: 'manual'`. */
@@ -569,7 +572,7 @@ export type PasskeyClientOptions = {
   readonly auth: Pick<AuthClient, 'fetch' | 'logInAt' | 'onChange'>;
 };
 
-/** What a user can log in with besides the password. */
+/** The passkeys, authenticator apps and recovery codes of a user. */
 export type Factors = {
   readonly passkeys: readonly Passkey[];
   readonly totp: readonly { readonly id: string; readonly createdAt: string }[];
@@ -673,11 +676,11 @@ export type RequireUserOptions = {
   readonly loginPage?: string | undefined;
 };
 
-/** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out. */
+/** Who the visitors of a server that renders pages are. A call rejects with an AuthError if that cannot be found out; see `requireUser`. */
 export type ServerAuth = {
-  /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or the browser has to renew its access token. */
+  /** The user of a request, by its `Authorization` or cookies; `null` if nobody is logged in, or the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
-  /** The user; or a response to send instead of the page: it gets the visitor an access token, or leads to the log-in. */
+  /** The user; or a response to send instead of the page: it gets the visitor an access token, leads to the log-in, or is 503 if the service does not answer. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
   /** The address of a page of the service, for a link. The page leads back to the URL of the request, or to `to`, which may be a path. */
   readonly linkTo: (page: UserPage, request: Request, options?: Return) => string;
@@ -694,7 +697,7 @@ export type EndedSessionsOptions = Pick<ServerAuthOptions, 'baseUrl' | 'issuer' 
   readonly onError?: ((error: Error) => void) | undefined;
 };
 
-/** The sessions that have ended, and the users who were disabled or deleted, as long as their access tokens have not expired. */
+/** The sessions that were ended, and the users who were disabled or deleted, as long as their access tokens have not expired. */
 export type EndedSessions = {
   /**
    * Whether a verified access token does not count any more, by the lists that have arrived.

@@ -4,8 +4,8 @@ import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } 
 import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, signalUser } from './webauthn.ts';
 
 /**
- * The script of the pages for users, which also work without it. It adds passkeys, the key of the device, the strength of passwords, and a button that
- * shows them; it sends a form only once. Attributes `data-…` of elements say what it does for them.
+ * The script of the pages for users. Their forms also work without it, except those for passkeys and for a proof of the device's key. Among other
+ * things, it shows how strong a password is, and sends a form only once. It gets tasks and values from attributes `data-…`.
  */
 
 const base = new URL('.', import.meta.url);
@@ -27,8 +27,8 @@ const CLOCK_TOLERANCE = 20_000;
 const loadedAt = Date.now();
 
 /**
- * Safari gives these pages another storage than the application, so they do not have the key. Once in a tab, they lead to the application, which leads
- * back with a proof in the fragment. A proof that they have not asked for is ignored: anybody could put one into a link.
+ * Safari gives these pages another storage than the application, so the page `prove` does not have the key. It leads to the application, which leads
+ * back with a proof in the fragment. A proof for which the page has not asked is ignored: anybody could put one into a link.
  */
 const applicationProof = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
   if (!elsewhere || !navigator.vendor.startsWith('Apple')) return {};
@@ -40,7 +40,7 @@ const applicationProof = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?
   return proof === undefined ? { elsewhere: places.at(-1) as string } : { proof };
 };
 
-/** Sends a form, with a proof of the device key if the form needs one. A second press does nothing. */
+/** Sends a form, with a proof of the device key if the form takes one. A second press does nothing. */
 const send = async (form: HTMLFormElement): Promise<void> => {
   if (form.ariaBusy === 'true') return;
   form.ariaBusy = 'true';
@@ -135,7 +135,7 @@ for (const form of allOf<HTMLFormElement>('form')) {
   if (form.hasAttribute('data-at-once')) void send(form);
 }
 
-/** Shows a time in the language and the time zone of the user: the service writes times in UTC. */
+/** Shows a time in the language of the page, and the time zone of the user: the service writes times in UTC. */
 const showTime = (time: HTMLTimeElement): void => {
   time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
     dateStyle: 'medium',
@@ -186,11 +186,11 @@ for (const input of allOf<HTMLInputElement>('[data-token]')) {
 // A link to the page that is open changes only the fragment, so the page has to be loaded again.
 addEventListener('hashchange', () => location.reload());
 
-/** How hard a password is to guess, from 0 to 4, by its length and its kinds of characters. This is only a hint for the user: the service decides. */
+/** How hard a password is to guess, from 0 to 4, by its different characters and their kinds. This is only a hint for the user: the service decides. */
 const strengthOf = (password: string): number => {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/].filter((kind) => kind.test(password)).length;
   const distinct = new Set(password).size;
-  return Math.min(4, Math.floor((Math.min(distinct, password.length) * (2 + kinds)) / 16));
+  return Math.min(4, Math.floor((distinct * (2 + kinds)) / 16));
 };
 
 for (const input of allOf<HTMLInputElement>('input[autocomplete=new-password]')) {

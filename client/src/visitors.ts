@@ -55,8 +55,8 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
       const { payload, protectedHeader } = await jwtVerify<Claims>(token, keys, rules);
       const { iat = 0, exp = 0, tokenType, user, sub = '', cnf } = payload;
       if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return deny('its session has ended');
-      const isRight = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
-      if (!isRight) return deny('no proof of the key to which it is bound', PROOF_CHALLENGE);
+      const hasProof = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
+      if (!hasProof) return deny('no proof of the key to which it is bound', PROOF_CHALLENGE);
       // The margin is the time that a page has for its own requests with this token.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
       return tokenType === 'access' ? { ...nobody(''), user, token, due } : deny('its tokenType');
@@ -102,7 +102,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   };
 
   const cache = new WeakMap<Request, Promise<Visitor>>();
-  /** @throws AuthError if the service does not answer, or does not know this page server */
+  /** @throws AuthError if that cannot be found out, for example because the service does not answer */
   return (request: Request): Promise<Visitor> => {
     if (!cache.has(request)) cache.set(request, identify(request));
     return cache.get(request) as Promise<Visitor>;

@@ -4,7 +4,7 @@ import type { AuthClient, User } from './types.ts';
 
 /**
  * The user of a client, for Vue: a ref of `null` if nobody is logged in, and of `undefined` as long as that is not known. The ref follows the
- * client, here or in another tab, until the component is unmounted; outside of a component, it follows the client for ever.
+ * client, here or in another tab, until its effect scope ends, such as that of a component; outside of a scope, it follows the client for ever.
  *
  * @example
  * const user = useAuth(auth);

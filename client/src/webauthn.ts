@@ -33,7 +33,7 @@ type WebAuthn = {
 };
 
 const host = globalThis as unknown as WebAuthn;
-/** `undefined` in a page without TLS, or in an old browser that lacks members that the client uses. */
+/** `undefined` in a page that is no secure context, or in an old browser that lacks members that the client uses. */
 const passkeys = () => {
   const { PublicKeyCredential: all } = host;
   return all?.parseRequestOptionsFromJSON ? all : undefined;

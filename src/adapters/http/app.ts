@@ -65,7 +65,7 @@ export type HttpHandlers = {
   readonly errorResponse: ReturnType<typeof clientError>;
 };
 
-/** The Koa application: the pipeline over the routes. `trustProxy` is the number of proxies in front of it. */
+/** The Koa application: the pipeline over the routes. `trustProxy` is the number of proxies whose `X-Forwarded-For` it trusts. */
 export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.context.onerror = lastResort(deps);

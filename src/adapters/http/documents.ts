@@ -6,14 +6,14 @@ import { NO_STORE, PUBLIC_READ, type Route, route, type Unwrapped } from './rout
 /** Characters. A longer header counts as none: Koa takes milliseconds to parse the longest that Node.js accepts. Browsers send less than 200. */
 const ACCEPT_MAX_LENGTH = 1_000;
 
-/** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or everything, gets JSON. */
+/** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or both alike, gets JSON. */
 export const prefersHtml = (ctx: Context): boolean =>
   ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
 
-/** The values of `Sec-Fetch-Dest` for navigations (Fetch §2.2.5). Scripts cannot set this header. */
+/** The values of `Sec-Fetch-Dest` (Fetch Metadata) for documents in tabs and frames. Scripts of pages cannot set this header. */
 const NAVIGATION_DESTINATIONS = ['document', 'iframe', 'frame'];
 
-/** Whether a person sees the response: a browser navigates, or a client without `Sec-Fetch-Dest` prefers HTML, unless the route has no error pages. */
+/** Whether an error becomes a page: if a browser navigates, or if the route has error pages, and a client without `Sec-Fetch-Dest` prefers HTML. */
 export const isForPerson = (ctx: Context): boolean => {
   const hasPage = ctx.state.route?.errorPages !== false;
   ctx.vary(hasPage ? 'Sec-Fetch-Dest, Accept' : 'Sec-Fetch-Dest');
@@ -25,7 +25,7 @@ export const HTML_TYPE = 'text/html; charset=utf-8';
 export const CSS_TYPE = 'text/css; charset=utf-8';
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
-/** The `Cache-Control` of public pages, and of the files that they load. */
+/** The `Cache-Control` of pages in place of public JSON, and the default of `documentRoute`. */
 export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 
 const NONE = "'none'";
@@ -43,7 +43,7 @@ const OWN_STYLES_AND_IMAGES = { 'style-src': "'self'", 'img-src': "'self'" };
 export const pagePolicy = (directives: Readonly<Record<string, string>> = {}): string =>
   contentPolicy({ ...OWN_STYLES_AND_IMAGES, ...directives });
 
-/** Directives of Trusted Types: scripts cannot turn a text into markup. */
+/** Directives of Trusted Types: scripts cannot turn a text into markup by `innerHTML` and the like. */
 export const TRUSTED_TYPES = { 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" };
 
 /** The policy of a page that also loads scripts of the service, and whose scripts send requests to the service. */
@@ -55,7 +55,7 @@ export const respondWithHtml = (ctx: Context, text: string, contentSecurityPolic
   ctx.set({ 'Content-Type': HTML_TYPE, 'Content-Security-Policy': contentSecurityPolicy });
 };
 
-/** A strong entity tag without its quotes (RFC 9110 §8.8.3). */
+/** A hash of the content, which identifies it in an entity tag (RFC 9110 §8.8.3). */
 export const etagOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('base64url');
 
 /** The hash source by which a Content-Security-Policy admits an inline script (CSP Level 3 §2.3.1). */

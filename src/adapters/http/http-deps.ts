@@ -20,18 +20,18 @@ import type { Route, Strategy, Tier } from './routing/define-route.ts';
 /** At most `requests` in `window` milliseconds; `null`: no limit. */
 export type RateLimit = { readonly requests: number; readonly window: number } | null;
 
-/** Of the site, error pages need the navigation and the style. */
+/** `siteNavigation` and `siteStyle` are for error pages. */
 export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly logger: Logger;
-  /** Bounds the log lines that an unauthenticated client can cause. */
+  /** Bounds the log lines that clients can cause (ADR 0018). */
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** @param presented the DPoP proof of the request (RFC 9449); `null`: it has none */
+  /** @param presented the DPoP proof of the request (RFC 9449); `null`: the token came with another scheme than `DPoP` */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verification<AccessToken>>;
-  /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and nobody is logged in. @throws AppError */
+  /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and no visitor was identified. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
-  /** @throws AppError AUTH_STEP_UP_REQUIRED if the session of the token lacks the authentication that the route requires */
+  /** Checks that the session of the token is live, and has the authentication that the route requires. @throws AppError */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
   /** Identifies the program that sends a request to the back office. Default: the listener is not the back office. */
   readonly admitOperator?: AdmitOperator;
@@ -40,16 +40,16 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** `development`: log lines have the path of the request. `production`: clients also get errors that the route does not declare. */
+  /** `development`: log lines say more, such as the path of the request. `production`: clients also get errors that the route does not declare. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
-  /** Renders the page of an error below `/auth`, in the language of the user. */
+  /** Renders the page of an error below `/auth`, where the pages for users are. */
   readonly renderUserError: (
     ctx: Context,
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only their pages may post forms; forms with `allowsApplications`, also pages of the allowed origins. */
+  /** The origins of the service itself, whose pages may post its forms. Other allowed origins may post only forms with `allowsApplications`. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;
@@ -60,8 +60,8 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, RateLimit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
-   * Answers the second of two equal requests, such as after a double click, with the response to the first one. A random number in the request
-   * tells a second click from a second attempt.
+   * Gives the second of two equal requests, such as of a double click, the stored answer to the first one. Without a stored answer, it handles the
+   * second one, too. A random number in the request tells a second click from a second attempt.
    * @param fields of the form, with the number; empty: a cookie has the number; `null`: without a number, each request is an attempt of its own
    * @param work handles the request, and returns the URL to which the browser goes
    */
@@ -71,15 +71,15 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
     work: () => Promise<string>,
   ) => Promise<string>;
   readonly requestTimeoutMs: number;
-  /** SPEC "Slow-request logging". */
+  /** Milliseconds (SPEC "Slow-request logging"). */
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
-  /** Called for each response. @param duration in milliseconds since the request arrived */
+  /** Called for each response of the pipeline. @param duration in milliseconds since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called for each response to input that is not HTTP, or did not arrive in time. No route handles such input. */
+  /** Called for each response of the HTTP server without the pipeline, for example to input that is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 
-/** The members that the stages add to Koa's objects: SPEC "Request processing", `req.…`. */
+/** Members that the service adds to Koa's objects. SPEC "Request processing" calls some of them `req.…`. */
 declare module 'koa' {
   interface Request {
     /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
@@ -115,15 +115,15 @@ declare module 'koa' {
     signal: AbortSignal;
     /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
     pageServer?: { readonly visitor: string };
-    /** The id of the visitor's session, if the guard has refused the request since the session has ended. */
+    /** The session of the visitor's refresh token, if the guard has refused the token with AUTH_FAILED. */
     endedSession?: string | undefined;
     /** The fields of the form that was posted, before their validation. */
     form?: ReadonlyMap<string, string>;
-    /** Set by a handler whose response has another status than its route declares. */
+    /** Set by a handler: the status of its response, instead of the route's `status`. */
     status?: number;
-    /** Set by a handler that sends the client to another URL. */
+    /** The URL to which a success redirects the client. */
     location?: string;
-    /** The log-in at a provider that this browser began, and that the callback of the provider finishes. */
+    /** What this browser has begun at a provider, a log-in or the linking of an identity, and the callback of the provider finishes. */
     start?: SignInStart;
     /** Whether the browser, or a page or an app, holds a key of the session that the request opened or renewed. */
     binding?: Binding;

@@ -53,6 +53,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const page = userPage(
         {
           ...{ ...content, ...context, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
+          hasPath: () => true,
           locales: [locale],
           wasOfferedPasskey: false,
           lastUsedForm: 'log-in',

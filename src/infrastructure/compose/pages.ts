@@ -118,6 +118,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
         application,
         minPasswordLength: config.passwordLimits.minLength,
         pages: pageNames,
+        hasPath: (path: string) => paths.has(path),
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
@@ -133,7 +134,7 @@ export const openPages = (deps: Service, config: Config, { api, script, mailPage
     },
     ...visits,
   });
-  const paths = new Set(pages.map(({ path }) => path));
+  const paths: ReadonlySet<string> = new Set(pages.map(({ path }) => path));
   const pageNames: ReadonlySet<string> = new Set(
     Object.entries(PAGES).flatMap(([name, { path }]) => (paths.has(path) ? [name] : [])),
   );

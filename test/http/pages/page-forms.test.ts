@@ -354,3 +354,15 @@ it('links to no page that is not there: without mail, nobody can ask for a new p
   expect(links).toContain('/auth/register');
   for (const path of links) await http.get(path).expect(200);
 });
+
+it('has no form whose route is not there: without mail and FACTOR_KEYS, no address changes, and no app is added', async () => {
+  const changing = ['account.username', 'account.email', 'factors.passkey', 'factors.start-app'];
+  const formsWith = async (ports: Parameters<typeof startService>[1]) => {
+    const member = await registeredVisitor(await startService({}, ports));
+    const pages = [await member.open('/auth/account'), await member.open('/auth/account/factors')];
+    return changing.filter((name) => pages.some(({ text }) => text.includes(` data-form="${name}"`)));
+  };
+  expect(await formsWith({})).toEqual(changing);
+  const bare = await formsWith({ mailer: null, secrets: { factors: null } });
+  expect(bare).toEqual(['account.username', 'factors.passkey']);
+});

@@ -25,7 +25,7 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   forms: { [name]: { submits, fields, leadsTo: 'target', withoutTarget: 'done', notice: name, ...options } as const },
 });
 
-/** Pages that send a mail, and pages of the links in mails. */
+/** Pages that send a mail, pages of the links in mails, and the page that shows their success. */
 export const LINK_PAGES = {
   forgot: { path: '/auth/forgot', isOfMail: true, forms: { forgot: RESET_FORM } },
   verify: {

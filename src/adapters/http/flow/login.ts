@@ -12,7 +12,7 @@ import {
 
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
-/** The second view of the log-in asks for the password of the account that was typed on the first view. */
+/** The second view of the log-in asks for the password, and also for the account if the browser has lost what was typed on the first view. */
 const isSecondView = ({ state }: PageFacts): boolean => state?.form === 'log-in';
 const hasTypedAccount = ({ state }: PageFacts): boolean =>
   !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
@@ -23,7 +23,7 @@ const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as co
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
-/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a wrong password seems to need one, too, so that nobody learns which is right. */
+/** Whether the log-in waits for a code from a mail. With NEW_DEVICE_CODE, it also does so after a wrong password, which the page must not betray. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
 /** Pages on which visitors register and log in, and those that follow a log-in. */
@@ -57,7 +57,7 @@ export const LOGIN_PAGES = {
   },
   /** Sends the browser to a provider, or after the provider to the page in `next`, by a `refresh` in its markup, without a script. */
   provider: { path: '/auth/provider', forwards: 'to-url', forms: {} },
-  /** Opens an app with a code, for which the app gets its own session. It asks for a click, since any website can link to this page. */
+  /** Opens an app, or the back office, with a code for a session of its own. It asks for a click, since any website can link to this page. */
   app: {
     ...{ path: '/auth/app', audience: 'visitor', stepUp: true, forwards: 'to-app' },
     shows: ['current-user'],
@@ -88,7 +88,7 @@ export const LOGIN_PAGES = {
         keptFields: ['username', 'email'],
         requirements: NEW_ACCOUNT_REQUIREMENTS,
         isOffered: mayRegister,
-        // Where passwords are optional, each registration offers a passkey: it may be the user's best way to log in.
+        // Where passwords are optional, this form offers a passkey even to a browser that was offered one: it may be the user's best way to log in.
         offersPasskey: ({ wasOfferedPasskey, passwords }) => !wasOfferedPasskey || passwords === 'optional',
       },
       provider: { ...PROVIDER_FORM, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
@@ -132,7 +132,7 @@ export const LOGIN_PAGES = {
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', audience: 'visitor', shows: ['current-user'], forms: {} },
-  /** Proves the key of the session's device. Its script signs the proof, and submits the form. */
+  /** Proves the key of the session's device. The script of the pages signs the proof, and submits the form. */
   prove: {
     path: '/auth/prove',
     forwards: 'when-proven',

@@ -9,17 +9,17 @@ export const WITHOUT_SESSION = { mail: 'check-mail', secondFactor: 'second-facto
 export type FormRow<Name extends string = string> = {
   /** The name of the route that the form submits to. */
   readonly submits: string;
-  /** What the user fills in or chooses: members of the body, the query and the params of the route. */
+  /** What the user or the script fills in: members of the route's body. */
   readonly fields: readonly string[];
   /** A field that the form requires, although it is optional in the route. */
   readonly requiredField?: string;
   /** Whether a field is required. `typed`: the user typed it on the first view, so the page shows it as a text. Default: `required`. */
   readonly requirements?: Readonly<Record<string, (facts: PageFacts) => Requirement>>;
-  /** Whether the page has the form. Default: yes. */
+  /** Whether the page has the form, if the service has its route. Default: yes. */
   readonly isOffered?: (facts: PageFacts) => boolean;
   /** The initial values of the form's fields, and the values of hidden fields. */
   readonly defaults?: (facts: PageFacts) => Readonly<Record<string, string>>;
-  /** Whether the visitor has to authenticate again before the page shows the fields of the form. Until then, the form is a button alone. */
+  /** Whether the visitor has to authenticate again before the page shows the fields of the form. Until then, a button stands in their place. */
   readonly isLocked?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** The page to which a success leads, or the target. */
   readonly leadsTo: Name | 'target';
@@ -29,13 +29,13 @@ export type FormRow<Name extends string = string> = {
   readonly showsOnce?: { readonly member: string; readonly on: Name };
   /** Where a success without a session leads. The user has to open a mail, add a second factor, or log in by a code. */
   readonly withoutSession?: typeof WITHOUT_SESSION;
-  /** Errors that lead to another page. Each other error leads back to the form. */
+  /** Errors that lead to these pages. Other errors lead back to the form, on a detour (`detourFor`), or to the error page. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
-  /** The name of the notice that the next page shows after a success. */
+  /** The name of the notice after a success, if a page of the service comes next. After some registrations, `noticeOf` has another one or none. */
   readonly notice?: string;
   /** The mark in the URL of the target. Default: `logged-in` if the form opened a session, else none. */
   readonly mark?: 'logged-in' | 'logged-out';
-  /** Fields whose texts are in the state of the next page. */
+  /** Fields whose texts the next page gets after a success. */
   readonly keptFields?: readonly string[];
   /** The form in which this form is only a second button. The button sends the fields of that form to the route of this form. */
   readonly buttonOf?: string;
@@ -47,23 +47,23 @@ export type FormRow<Name extends string = string> = {
   readonly autofillsPasskeys?: true;
   /** Browsers may make the passkey without asking the user (WebAuthn, conditional mediation). */
   readonly conditionalCreate?: true;
-  /** Whether a success leads to `new-passkey` first, if the device can make a passkey. */
+  /** Whether the script leads a success over `new-passkey`. It does so if the device can make a passkey, and the target is no page of the service. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
   /** The button says so if the last log-in in this browser was by this form (`true`), or by one of these forms. */
   readonly marksLastUse?: true | readonly string[];
-  /** The form sends another mail. After each mail, the stylesheet disables the button for a minute. */
+  /** The form sends another mail. After each mail, the button takes no clicks for a minute, by the stylesheet. */
   readonly resendsMail?: true;
   /** The script passes the new username to the passkeys of the browser (WebAuthn, `signalCurrentUserDetails`). */
   readonly renamesUser?: true;
   /** The page has the form only for providers that are linked to the user. */
   readonly linkedOnly?: true;
-  /** The log-in at a provider leads back to this page. */
+  /** A success at the provider leads back to this page. An error always does. */
   readonly returnsToPage?: true;
 };
 
 export type PageRow<Name extends string = string> = {
   readonly path: `/auth/${string}`;
-  /** `visitor`: the page is for users who are logged in. `stranger`: a user who is logged in is sent to the target. Default: for both. */
+  /** `visitor`: for users who are logged in. `stranger`: for those who are not, with the exceptions in `showPage`. Default: for both. */
   readonly audience?: 'visitor' | 'stranger';
   /**
    * The page only leads elsewhere. `to-url`: to the URL in its state, or to the page of the service in the parameter `next`. `to-app`: to the app
@@ -76,7 +76,7 @@ export type PageRow<Name extends string = string> = {
   readonly correctedOn?: Name;
   /** The form of the page's second view. The URL of this view has the parameter `next`, so that Back in the browser leads to the first view. */
   readonly secondView?: { readonly form: string; readonly next: string };
-  /** Whether the visitor must have authenticated within some minutes (`FACTOR_CHANGE`). */
+  /** Whether the page requires the step-up `FACTOR_CHANGE`. */
   readonly stepUp?: true;
   /** Whether the visitor goes on to the target without seeing the page. A visitor who lacks the step-up goes on, too. */
   readonly isSkipped?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
@@ -92,7 +92,7 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
-/** Leads to the page `provider`, which leads to the site of the provider: the policy of pages forbids redirects of forms to other sites. */
+/** Leads to the page `provider`, which leads on to the provider. The form cannot redirect there itself: the policy of the pages forbids that. */
 export const PROVIDER_FORM = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',

@@ -13,9 +13,9 @@ type UserFacts = Pick<PageFacts, 'payloads'>;
 const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
 const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
-/** Whether the session lacks a second factor that the user has. A form that contains the password requires nothing else (`WITH_PASSWORD`). */
+/** Whether the session lacks a second factor that the user has: all that is required beside a password or a mailed code in the form (`WITH_PASSWORD`). */
 const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
-/** Whether the step-up page asks for a second factor: if the session lacks it, or if it lacks nothing, and the user may present any factor. */
+/** Whether the step-up page asks for the user's second factor: if the session lacks it, or lacks nothing, so that any factor will do. */
 const asksForFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
 /** Whether the step-up page offers a log-in by a provider or a mail. It would not help if the session lacks only the second factor. */
@@ -26,7 +26,7 @@ const offersLogin = (facts: UserFacts): boolean =>
 const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
 const STEP_UP = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
 
-const CODE_FORM = {
+const CONFIRMATION_CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
   isOffered: mayConfirmByCode,
 } as const;
@@ -40,7 +40,7 @@ const SETTING_FORM = { leadsTo: 'account', notice: 'saved', foldedBehind: 'chang
 const FACTOR_FORM = { leadsTo: 'factors', notice: 'saved' } as const;
 const FACTOR_REMOVAL_FORM = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, the step-up that they require, and the page that logs out. */
+/** The pages of the account, the page of the step-up, and the page that logs out. */
 export const SETTINGS_PAGES = {
   account: {
     path: '/auth/account',
@@ -55,7 +55,7 @@ export const SETTINGS_PAGES = {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SETTING_FORM, notice: 'email' },
         ...{ requirements: CONFIRMATION_REQUIREMENTS, defaults: storedText('email'), isLocked: lacksFactor },
       },
-      'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
+      'confirmation-code': { ...CONFIRMATION_CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SETTING_FORM },
         ...{ notice: 'password', isOffered: hasPassword, isLocked: lacksFactor },
@@ -69,7 +69,7 @@ export const SETTINGS_PAGES = {
     ...{ path: '/auth/account/factors', audience: 'visitor', stepUp: true },
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      /** After a success, the page asks for a name of the passkey. */
+      /** After a success without recovery codes, the page asks for a name of the passkey. */
       passkey: {
         ...{ submits: 'add-passkey', fields: ['credential'], ...FACTOR_FORM },
         ...{ notice: 'passkey', showsOnce: RECOVERY_CODES },
@@ -113,7 +113,7 @@ export const SETTINGS_PAGES = {
         leadsTo: 'log-in',
         isOffered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
-      'confirmation-code': { ...CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
+      'confirmation-code': { ...CONFIRMATION_CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
     },
   },
   'step-up': {
@@ -125,7 +125,7 @@ export const SETTINGS_PAGES = {
       code: { ...STEP_UP, fields: ['code'], isOffered: asksForFactor },
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksForFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
-      /** Users without a password authenticate again at a provider that is linked to their account. */
+      /** A log-in at a linked provider is a step-up, too, for example for users without a password. */
       provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: offersLogin },
       'mail-code': {
         ...{ ...LOGIN_CODE_FORM, fields: [] },

@@ -3,7 +3,7 @@ import { LOGIN_PAGES } from '../flow/login.ts';
 import type { FormRow, PageRow } from '../flow/rows.ts';
 import { SETTINGS_PAGES } from '../flow/settings.ts';
 
-/** The pages for users. A form submits to a route of the API, and takes over its schema, limits, guard, handler and errors (ADR 0024). */
+/** The pages for users. A form submits to a route, such as one of the API, and takes over its schemas, limits, handler and errors (ADR 0024). */
 const TABLE = { ...LOGIN_PAGES, ...LINK_PAGES, ...SETTINGS_PAGES } as const;
 
 export type PageName = keyof typeof TABLE;
@@ -16,12 +16,12 @@ export type Step = PageName | 'target';
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
 const AUTHENTICATING_ROUTES = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
-/** The routes that take a proof of the device's key. The script of the pages adds the proof to their forms. */
+/** The routes of forms that take a proof of the device's key. The script of the pages adds the proof. */
 const PROVING_ROUTES = [...AUTHENTICATING_ROUTES, 'refresh', 'make-app-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING_ROUTES.includes(submits);
 
-/** Whether a form authenticates its visitor. Only after such a form, the application gets a code by which it binds the session to its own key. */
+/** Whether a form authenticates its visitor. Of the forms, only these give the application a code by which it binds the session to its own key. */
 export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING_ROUTES.includes(form.submits);
 
 /** The value of the cookie `used_last`: the form of the last log-in, and its provider, if any. */

@@ -81,7 +81,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
-/** After a step-up, or a log-in of the same user, the page to which it leads back shows again the form that required it, with what was typed. */
+/** After a step-up, or a log-in of the same user in its place, the form that required the step-up is shown again, with the texts that were typed there. */
 const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const [form = '', userId] = ctx.state.form?.get('resumes')?.split(' ') ?? [];
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
@@ -94,7 +94,7 @@ const afterError =
   (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context, error: AppError) => {
     const { states } = deps;
     const { page, formName, form } = submission;
-    // A form that comes from another site, or cannot be read, gets the error page.
+    // A form of another origin, or one that cannot be read, gets the error page.
     if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
     // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
     const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
@@ -102,21 +102,21 @@ const afterError =
     ctx.state.form = fields;
     const to = targetOf(urls, ctx);
     const otherPage = form.onError?.[error.code];
-    // The password was right, so this is no failure: the log-in continues on the other page.
+    // This is no failure: the log-in continues on the other page.
     if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
       rememberUse(deps, ctx, submission);
       return urls.hrefOf(otherPage, to);
     }
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-    // If there is a caller, the guard has admitted the request, so the error is one of the route itself.
-    const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-    const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
+    // The errors of `onError` that the guard throws come before it sets the caller. With a caller, the error is one of the route itself.
+    const isErrorOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
+    const detour = PAGES[page].audience === 'visitor' && !isErrorOfRoute ? detourFor(error.code) : null;
     if (detour !== null) {
-      const isSent = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
+      const losesInput = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
       states.set(ctx, {
         // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
         ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
-        ...(isSent && { notice: 'not-sent' }),
+        ...(losesInput && { notice: 'not-sent' }),
         ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
           typed: { ...refilledTexts(fields), resumes: `${form.buttonOf ?? formName} ${ctx.request.caller?.userId}` },
           session: ctx.request.caller?.sessionId,

@@ -7,8 +7,8 @@ import { originOfPage } from '../stages/arrival.ts';
 import { readForm } from './form-validation.ts';
 
 /**
- * Refuses a form that another site posts. Such a site could log its visitor in as somebody else, which SameSite does not prevent. Stage 5 has already
- * refused origins that are not allowed. A request without an `Origin` must have `Sec-Fetch-Site: same-origin`.
+ * Refuses a form of another origin, unless applications may post it. Another site could log its visitor in as somebody else, which SameSite does not
+ * prevent. Stage 5 has already refused origins that are not allowed. A request without an `Origin` must have `Sec-Fetch-Site: same-origin`.
  */
 export const ownOrigin = ({ ownOrigins }: HttpDeps, { allowsApplications }: NonNullable<Route['form']>): Middleware =>
   function ownOrigin(ctx, next) {
@@ -21,7 +21,7 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { allowsApplications }: NonN
     return next();
   };
 
-/** Stages that redirect the browser to the page with the result of a form. A second click on the same form leads to the same page. */
+/** Stages that redirect the browser to where the result of a form leads. A second click on the form gets the stored result of the first one. */
 export const formResultStages =
   (deps: HttpDeps) =>
   ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {

@@ -18,7 +18,7 @@ export const memberNames = (schema: v.GenericSchema | undefined): readonly strin
   return 'entries' in schema ? Object.keys(schema.entries as object) : [];
 };
 
-/** Stage 8 for a form. The fields that are not empty become the body, the query and the params of the route to which the form submits. */
+/** Stage 8 for a form. Its fields, without empty ones except `requiredField`, become the body, the query and the params of the route `submits`. */
 export const formValidation = ({ form, request: { query: pageQuery } }: Route): Middleware =>
   async function formValidation(ctx, next) {
     const { request } = form?.submits ?? {};
@@ -64,7 +64,7 @@ const fieldValue = (name: string, text: string): unknown => {
   return JSON_FIELDS.includes(name) ? parseObject(text) : text;
 };
 
-/** The fields of the posted form; `null`: it is not UTF-8, has a field twice, or more than `MAX_PARAMETERS` fields. @throws HttpError 413, 415 */
+/** The fields of the posted form; `null`: no UTF-8, a field twice, or more than `MAX_PARAMETERS` fields. @throws HttpError as `readText` */
 export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
   const text = await readText(ctx, 'urlencoded');
   if (text === null || !isPercentEncoded(text)) return null;

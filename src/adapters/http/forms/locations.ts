@@ -4,24 +4,24 @@ import { textRule } from '../../json/fields.ts';
 import { PAGES, type PageName, type Step } from './flow.ts';
 import { challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
-/** A query parameter that tells a page or an application what has happened. The browser client and the script of the pages remove it from the URL. */
+/** A query parameter: what has happened, or the page that needs a proof of the application. The client and the script of the pages remove it from the URL. */
 export const MARK = 'tandem';
 export const MARKS = {
   loggedIn: 'logged-in',
   loggedOut: 'logged-out',
-  /** After a log-in, the browser has not sent the refresh cookie, so it probably refuses cookies. */
+  /** After a log-in or a proof of the key, the browser has not sent the cookie, so it probably refuses cookies. */
   noCookie: 'no-cookie',
-  /** A form has failed. If the browser refuses the cookie with the error, the page still tells that something failed. */
+  /** Something has failed, such as a form. Without the cookie that has the error, the page still tells that. */
   failed: 'failed',
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
-/** Where a target has an empty `tandem_code`, by which the application asks for a binding code. The target may be an encoded parameter of another URL. */
+/** The place after an empty `tandem_code` at the end of a target, which asks for a binding code. The target may be an encoded parameter of another URL. */
 const BINDING_CODE_PLACE = new RegExp(
   `(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=(?:%23[^&]*)?&${MARK}=${MARKS.loggedIn}(?:#|$))`,
 );
 
-/** Adds a query parameter. @param target the URL of an application, a link to an app, or the path of a page of the service */
+/** Adds a query parameter. @param target a URL, or the path of a page of the service @param value encoded */
 export const withParameter = (target: string, name: string, value: string): string => {
   if (target.startsWith('/')) return `${target}${target.includes('?') ? '&' : '?'}${name}=${value}`;
   const url = new URL(target);
@@ -44,7 +44,7 @@ export const locations = (settings: TargetSettings) => {
   };
   const isWebUrl = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isAppLink = (to: unknown): to is string => typeof to === 'string' && challengeIn(to, settings) !== null;
-  /** The schema of a target: the URL of an application, a link to an app, or the path of a page of the service. */
+  /** The schema of a target: the URL of an application, a link to an app, or a page of the service, which may have a target of its own. */
   const target = v.optional(
     v.pipe(
       v.string(),
@@ -83,7 +83,7 @@ export const locations = (settings: TargetSettings) => {
   };
   /** `to`, if it is an allowed target. After an error, the query may not have been validated yet. */
   const allowedTarget = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** The target of a detour, after which the visitor may see `page`: this page with its own target `to`, or for the page `app`, the app itself. */
+  /** The target of a detour, after which the visitor may see `page`: this page with its own target `to`, unless that is a page; for `app`, the app itself. */
   const backTo = (page: PageName, to: unknown): string =>
     (PAGES[page].forwards === 'to-app' && allowedTarget(to)) ||
     hrefOf(page, isWebUrl(to) || isAppLink(to) ? to : undefined);
@@ -95,7 +95,7 @@ export const locations = (settings: TargetSettings) => {
 
 export type Locations = ReturnType<typeof locations>;
 
-/** Errors of every page and form, since each of them identifies its visitor. */
+/** The errors of identifying the visitor of a page or a form. */
 export const VISITOR_ERRORS = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'] as const;
 
 const DETOURS: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'>>> = {

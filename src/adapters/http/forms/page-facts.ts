@@ -15,7 +15,7 @@ export type Payloads = {
   readonly identities: readonly v.InferInput<typeof IdentityJson>[];
 };
 
-/** The result of a form for the next page: an error, a notice, or a payload that the page shows once. */
+/** The result of a form, or of a log-in at a provider, for the next page: an error, a notice, texts, or a payload that the page shows once. */
 export type FormResult = {
   readonly form: string;
   readonly error?: {
@@ -27,11 +27,11 @@ export type FormResult = {
     readonly message?: string;
     readonly fields: readonly { readonly field: string; readonly code: string }[];
   };
-  /** What the user typed, by field, without passwords and codes. */
+  /** The texts of fields, typed or hidden, by the names of the fields, without passwords and codes. */
   readonly typed?: Readonly<Record<string, string>>;
   readonly notice?: string;
   readonly payload?: unknown;
-  /** The id of the only session whose user may see the result, which may be a secret. Default: any. */
+  /** The result, which may be a secret, is only shown in the session with this id. Default: to any visitor. */
   readonly session?: string | undefined;
 };
 
@@ -39,9 +39,9 @@ export type FormResult = {
 export type PageFacts = {
   readonly state: FormResult | null;
   readonly payloads: Partial<Payloads>;
-  /** Whether somebody is logged in. */
+  /** Whether the visitor is logged in, and has proven the key of the session if that is needed. */
   readonly isVisitor: boolean;
-  /** Whether anybody may register. `false`: only people who are invited may, or nobody. */
+  /** Whether people may register without an invitation. */
   readonly mayRegister: boolean;
   readonly passwords: 'required' | 'optional';
   /** The names of the pages that the service has. */

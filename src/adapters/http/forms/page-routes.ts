@@ -20,7 +20,7 @@ export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly state: PageState | null;
   /** The query parameter `to`: the target. */
   readonly to: string | undefined;
-  /** The URL of the target, or of the account. */
+  /** The URL of the target, by default of the account, with the mark `logged-in`. */
   readonly target: string;
   /** Where the visitor goes if the page `prove` does not have the key: to the application, which may have the key, or to the log-in. */
   readonly fallbackUrls?: readonly string[];
@@ -28,16 +28,15 @@ export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
 
 type PagesDeps = TargetSettings &
   FormDeps & {
-    /** The routes of the API, to which the forms submit, and whose payloads the pages show. */
+    /** The routes to which the forms submit, and whose payloads the pages show. */
     readonly api: readonly Route[];
     readonly contentSecurityPolicy: string;
-    /** Whether the service has a page by its configuration. */
     readonly isEnabled: (page: Page) => boolean;
     readonly registration: RegistrationPolicy['mode'];
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
-/** Shown after a form has failed, if the browser does not send the cookie with the error. */
+/** Shown after a failure if no cookie has the error: the browser refuses it, or it was shown already. */
 const REASON_UNSEEN: PageState['error'] = { code: 'reason-unseen', status: 400, fields: [] };
 
 export const userPageRoutes = (deps: PagesDeps): Route[] => {
@@ -74,7 +73,7 @@ type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
 
 const pageRoute = (deps: PagesDeps, urls: Locations, name: PageName, shownRoutes: readonly Route[]): Route => {
   const page = PAGES[name];
-  // The page of a link in a mail takes any query, since mail programs may add parameters.
+  // The query of a link in a mail is not checked, since mail programs may change it.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, urls, name, shownRoutes);
   return route({
@@ -101,13 +100,13 @@ const showPage =
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
     // Visitors who are logged in see a page for strangers only if its form has just failed, or the browser did not send the refresh cookie before.
-    const isLoggedIn = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
-    const storedState = isLoggedIn && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
+    const needsNoPage = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
+    const storedState = needsNoPage && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
     const target = urls.locationOf('target', to, MARKS.loggedIn);
-    if (isLoggedIn && storedState?.error === undefined) return redirectTo(ctx, target);
+    if (needsNoPage && storedState?.error === undefined) return redirectTo(ctx, target);
     if (page.forwards === 'to-app' && !urls.isAppLink(to)) return redirectTo(ctx, urls.pathOf('account'));
     const state = stateOf(deps, name, storedState, { next, mark });
-    // The state, which is in a cookie, has the URL. Without it, the page cannot lead anywhere.
+    // Neither the state, which is in a cookie, nor `next` has a URL, so the page cannot lead anywhere.
     if (page.forwards === 'to-url' && state?.payload === undefined)
       return redirectTo(ctx, urls.hrefOf('log-in', undefined, MARKS.failed));
     // Passes what the user typed to the page on which the address can be corrected.
@@ -169,7 +168,7 @@ const explainLogIn = ({ states, hasRefreshCookie }: PagesDeps, ctx: Context, cod
 };
 
 const fallbackUrlsOf = (urls: Locations, to = urls.pathOf('account'), application?: string): readonly string[] => [
-  // Without the query of the target, which the application adds again.
+  // Without the query of the target: the client in the application sends back only a path.
   ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   urls.hrefOf('log-in', to),
 ];
@@ -177,7 +176,7 @@ const fallbackUrlsOf = (urls: Locations, to = urls.pathOf('account'), applicatio
 /** The URL to which an error of a page leads the visitor; `null`: the visitor gets the error page. */
 const afterPageError = (deps: PagesDeps, urls: Locations, name: PageName) => async (ctx: Context, error: AppError) => {
   const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
-  // The pending log-in has expired, so the visitor begins again.
+  // There is no pending log-in, or it has expired, so the visitor begins again.
   if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
     explainLogIn(deps, ctx, error.code);
     return urls.hrefOf('log-in', urls.allowedTarget(to), MARKS.failed);

@@ -2,7 +2,7 @@ import querystring from 'node:querystring';
 import * as v from 'valibot';
 import { textRule } from '../../json/fields.ts';
 
-/** The URLs of applications and links to apps to which the service redirects browsers. A route of the service itself is never a target (ADR 0023). */
+/** The URLs of applications and links to apps to which the service redirects browsers. No URL below `/auth` of the service is one (ADR 0023). */
 
 export type TargetSettings = {
   readonly baseUrl: string;
@@ -24,8 +24,8 @@ const hasOriginOf = ({ protocol, host, username, password }: URL, origins: reado
 const AMBIGUOUS_PATH = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
 
 /**
- * Whether a path is below `/auth`, or is so for a proxy that decodes it. As a target, the path of the log-out would log its visitor out, since the
- * request would come from a page of the service. The router ignores letter case and decodes letters, so this does, too.
+ * Whether a URL is below `/auth` of the service, or may be so for a proxy that decodes its path. As a target, the path of the log-out would log its
+ * visitor out, since the request would come from a page of the service. The router ignores letter case and decodes letters, so this does, too.
  */
 const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: TargetSettings): boolean => {
   const base = new URL(baseUrl);
@@ -59,7 +59,7 @@ const urlSchema = (example: string, problem: Parameters<typeof textRule>[0]) =>
 export const Target = (settings: TargetSettings) =>
   urlSchema('https://app.example.org/notes', (text) => targetProblem(text, settings));
 
-/** The challenge (RFC 7636 §4.2, S256) in a link to an app; `null`: the text is no such link, or not the canonical form of one. */
+/** The challenge (RFC 7636 §4.2, S256) in a link to an app or the back office; `null`: the text is no such link, or not the canonical form of one. */
 export const challengeIn = (text: string, { appLinks = [], officeLink }: TargetSettings): string | null => {
   const url = URL.parse(text);
   if (url?.href !== text || url.hash !== '' || text.length > TARGET_MAX_LENGTH) return null;

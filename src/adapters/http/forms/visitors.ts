@@ -9,8 +9,8 @@ import { type DeviceAccess, eventOriginOf } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
-/** The error codes of a visitor who is not logged in. On a page that requires no log-in, they are no errors. */
-const NOT_LOGGED_IN = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
+/** The error codes of a visitor who is not logged in, or has not proven the key of the session. On a page that requires no log-in, they are no errors. */
+const UNIDENTIFIED = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 type VisitorCookies = Pick<DeviceAccess, 'cookie' | 'readPresentedDevice'> & {
   /** The cookie that proves for ten minutes that a page of the service has the key of the session. */
@@ -23,9 +23,9 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
   const identify = identifyVisitor(deps);
   const proofsOf = (ctx: Context) =>
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
-  const isNotLoggedIn = (error: unknown): error is AppError =>
-    error instanceof AppError && NOT_LOGGED_IN.includes(error.code);
-  /** A page that needs no visitor works while the database is down. A form does not, since its result may depend on the visitor. */
+  const isUnidentified = (error: unknown): error is AppError =>
+    error instanceof AppError && UNIDENTIFIED.includes(error.code);
+  /** While the database is down, a page that needs no visitor takes everybody for a stranger. A form does not, since its result may depend on the visitor. */
   const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
     route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
   const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
@@ -35,8 +35,8 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
         ...{ presented: readPresentedDevice(ctx, undefined), provenSessions, origin: eventOriginOf(ctx) },
       });
     } catch (error) {
-      if (auth === 'optional' && (isNotLoggedIn(error) || isPageWithoutDatabase(ctx, error))) return undefined;
-      if (isNotLoggedIn(error) && error.code === 'AUTH_FAILED') {
+      if (auth === 'optional' && (isUnidentified(error) || isPageWithoutDatabase(ctx, error))) return undefined;
+      if (isUnidentified(error) && error.code === 'AUTH_FAILED') {
         const [token] = await verifiedTokens(deps, cookie.read(ctx));
         ctx.state.endedSession = token?.sessionId;
       }
@@ -52,7 +52,7 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
       try {
         return (await tokenOf(ctx, 'required')) !== undefined;
       } catch (error) {
-        if (!isNotLoggedIn(error)) throw error;
+        if (!isUnidentified(error)) throw error;
         return error.code === 'AUTH_DEVICE_UNPROVEN';
       }
     },

@@ -120,7 +120,7 @@ const EXAMPLES: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** An example for a JSON Schema: its own, or an object of examples of its required members; `undefined` if one of them has none. */
+/** An example for a JSON Schema: its own, or one that follows from its type, its required members or its name (`EXAMPLES`); `undefined` if none does. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];

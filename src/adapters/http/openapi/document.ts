@@ -17,7 +17,7 @@ import {
 } from './components.ts';
 import { responsesOf } from './responses.ts';
 
-/** The OpenAPI document of the routes, made of their declarations alone. */
+/** The OpenAPI document of the webhooks, and of the routes by their declarations. */
 export const openApiDocument = (routes: readonly Route[], site: Site, introduction = INTRODUCTION): Json => {
   const components = collectComponents();
   const paths: Record<string, Json> = {};

@@ -36,7 +36,7 @@ const HEADERS = {
   ),
   'Bound-Cookie': cookie('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
   'Pending-Login-Cookie': cookie(
-    '`login_pending=…`, in an HttpOnly cookie. After the right password or code: for five minutes, for POST /auth/login/second-factor. After a request for a code: for ten minutes, for POST /auth/login/code/confirm.',
+    '`login_pending=…`, in an HttpOnly cookie. After a password or a code: for five minutes, or for ten if a code for a new device is mailed, for POST /auth/login/second-factor. After a request for a code: for ten minutes, for POST /auth/login/code/confirm.',
   ),
   'Sign-In-Cookie': cookie(
     '`sign_in_…=…`, in an HttpOnly cookie for ten minutes, for GET /auth/oidc/{provider}/callback.',

@@ -12,15 +12,15 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_PROOF_EXPIRED: 'Sign another proof by the clock of the service, which is `timestamp`, and try again.',
   AUTH_EMAIL_UNVERIFIED: 'Tell the user to open the link in the email, and offer to send another one.',
   AUTH_FAILED:
-    'Only the refresh route and `DELETE /auth/sessions?except=current` return this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',
+    'Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form. For a page server, the visitor is not logged in.',
   AUTH_LINK_INVALID: 'Tell the user that the link is no longer valid, and offer to send another one.',
   AUTH_PAGE_SERVER_UNKNOWN: 'Correct the id and the secret of the page server, or PAGE_SERVERS. Do not try again.',
   AUTH_PASSKEY_INVALID: 'Ask for new options, and let the user try again. Do not refresh.',
   AUTH_REGISTRATION_CLOSED: 'Hide the registration form. Do not try again.',
   AUTH_SECOND_FACTOR_REQUIRED:
-    'Ask the user for the second factor, and send it to POST /auth/login/second-factor. Do not send the password again.',
+    'Ask the user for what GET /auth/login/pending names, and send it to POST /auth/login/second-factor. Do not send the password again.',
   AUTH_SECOND_FACTOR_INVALID:
-    'Let the user try again. If GET /auth/login/pending responds with the same error, begin with the password.',
+    'Let the user try again. If GET /auth/login/pending responds with the same error, begin the log-in again.',
   AUTH_STEP_UP_REQUIRED:
     'Ask the user for what `WWW-Authenticate` names, send it to `POST /auth/step-up`, and repeat the request once with the new access token.',
   AUTH_TOKEN_INVALID:
@@ -37,7 +37,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Wait as many seconds as `Retry-After` says. Do not refresh and do not log in meanwhile.',
   DB_QUERY_FAILED:
     'Wait a second or more, then try again a few times. After a refresh with this response, the refresh token is still valid.',
-  DB_RECORD_NOT_FOUND: 'The user or session is gone. Load the list of sessions again; on `/users/me` log out.',
+  DB_RECORD_NOT_FOUND: 'What was asked for is gone: load its list again. On `/users/me`, it is the user: log out.',
   DB_UNIQUE_VIOLATION: 'Try again once.',
   EXCEPTION_CATALOG_CODE_NOT_FOUND: 'Correct the code; letter case matters.',
   SYS_HTTP_UNEXPECTED_ERROR: 'Decide by the status of the response.',
@@ -53,13 +53,13 @@ export const STATUS_ADVICE: readonly { readonly status: number; readonly cause: 
   {
     status: 400,
     cause:
-      'The request is not valid HTTP, or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
+      'The request is not valid HTTP, or nobody has asked for it (a prefetch, an image), or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
     advice: 'Correct the client.',
   },
   {
     status: 403,
-    cause: 'The `Origin` is not on the allow-list.',
-    advice: 'Add it to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
+    cause: 'The `Origin` is not on the allow-list, or posts a form. In the back office, `message` has the cause.',
+    advice: 'Add an origin of yours to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
   },
   { status: 404, cause: 'There is no such path.', advice: 'Correct the path.' },
   { status: 405, cause: 'The path does not have this method.', advice: 'Use a method that the header `Allow` names.' },

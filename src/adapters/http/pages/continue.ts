@@ -6,7 +6,7 @@ import { filledPage, type UserPageFiles } from './user-pages.ts';
 /** The URLs to which the page leads: `to` once the session is renewed, `login` if the visitor is not logged in. */
 export type ContinueTargets = { readonly to: string; readonly login: string };
 
-/** The page that renews a session with a key of its device, and then leads on. It has a script, since only a script can prove the key (ADR 0023). */
+/** The page that renews a session with a key of its device, and then leads on. Its script proves the key (ADR 0023). */
 export const continuePage = (frame: PageFrame, { to, login }: ContinueTargets, files: UserPageFiles): string => {
   const { title = '', lead = '', again = '', 'no-script': noScript = '' } = frame.texts.pages.continue ?? {};
   const status = html`<p role="status" class="lead" data-to="${to}" data-login="${login}">${lead}</p>

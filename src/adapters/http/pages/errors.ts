@@ -61,7 +61,7 @@ const jsonSection = (entry: Entry): Html => html`<h2>For programs</h2>
 <p>The member <code>data</code> of the response:</p>
 ${jsonBlock(entry)}`;
 
-/** The code of all errors of HTTP itself. Their statuses differ. */
+/** The code of errors of HTTP itself, which have different statuses. */
 const HTTP_ERROR: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
 /** The catalog says that this error is not temporary. Nevertheless, a retry may succeed with the refresh token that another tab has got. */
 const REFRESH_FAILED: ErrorCode = 'AUTH_FAILED';

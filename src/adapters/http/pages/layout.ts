@@ -1,7 +1,7 @@
 import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 
 export type Site = {
-  /** The public URL of the service, without a trailing slash. */
+  /** BASE_URL, or ADMIN_URL for the back office, without a trailing slash. */
   readonly baseUrl: string;
   readonly version: string;
   /** Default: `NAVIGATION`. */
@@ -10,7 +10,7 @@ export type Site = {
   readonly siteStyle?: string;
 };
 
-/** The links at the top of each page. The first one leads to the home page. */
+/** The links at the top of each page. The first one looks like the name of the site. */
 export type Navigation = readonly (readonly [path: `/${string}`, name: string])[];
 
 /** The look of the pages for users. `null`: the service's own look, or no such link. */
@@ -32,7 +32,7 @@ export type Brand = {
 
 export type UserSite = Site & { readonly brand: Brand };
 
-/** A path below the path of BASE_URL. It has no host, so that links work under any host name of the service. */
+/** A path below the path of `baseUrl`. It has no host, so that links work under any host name of the service. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
 type LayoutContent = {
@@ -73,7 +73,7 @@ ${main}
 `.text;
 };
 
-/** The end of the stylesheet, with the operator's look. Text is black or white: one of them has a contrast of 4.5 or more on any colour (WCAG 2.2 §1.4.3). */
+/** The rule with the operator's look. Text on a colour is black or white: one of them has a contrast of 4.5 or more on any colour (WCAG 2.2 §1.4.3). */
 export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
   const textColorOn = (color: string) => (isLight(color) ? '#000000' : '#ffffff');
   const lines = [

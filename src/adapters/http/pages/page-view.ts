@@ -1,9 +1,8 @@
-import { PAGES, type PageName } from '../forms/flow.ts';
+import { formPath, PAGES, type PageName } from '../forms/flow.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
 
-/** The texts of the pages in one language. */
 export type UserTexts = {
   readonly direction: string;
   readonly common: Texts;
@@ -25,6 +24,8 @@ export type PageView = PageContent &
     /** The QR code of an authenticator app's secret, as SVG. */
     readonly qr: string | null;
     readonly providers: readonly { readonly name: string; readonly title: string }[];
+    /** Whether the service has a route for a form of this path. */
+    readonly hasPath: (path: string) => boolean;
     /** The languages in which the service sends mails. */
     readonly locales: readonly string[];
     /** The URL of the application, to which pages link; `null`: the service does not know one. */
@@ -40,9 +41,11 @@ export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 
 /** Whether the page shows a form. It shows none if the link is not valid, since a second attempt would fail, too. */
 export const hasForm = (view: PageView, form: string): boolean =>
-  view.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[view.name].forms[form]?.isOffered?.(view) ?? true);
+  view.hasPath(formPath(view.name, form)) &&
+  view.state?.error?.code !== 'AUTH_LINK_INVALID' &&
+  (PAGES[view.name].forms[form]?.isOffered?.(view) ?? true);
 
-/** The names of links that do not lead to a page of PAGES. */
+/** The names that links have besides those of PAGES. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
 export const linkOf = (view: PageView, name: string): string => {
@@ -50,13 +53,13 @@ export const linkOf = (view: PageView, name: string): string => {
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
-  // If the service does not have the page, the link leads to the application.
+  // If the service does not have the page, the link leads to the application, or to the home page of the service.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  return pathIn(site, PAGES[name as PageName].path) + targetIn(view);
+  return pathIn(site, PAGES[name as PageName].path) + targetQuery(view);
 };
 
 /** The query with the target of a page. The page of a link in a mail has no target, so the target is the application. */
-export const targetIn = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
+export const targetQuery = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
   const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
   return next === null ? '' : `?${new URLSearchParams({ to: next })}`;
 };

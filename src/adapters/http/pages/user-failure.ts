@@ -8,7 +8,7 @@ type UserFailure = PageFrame & {
   readonly application: PageView['application'];
   readonly error: Pick<AppError, 'code' | 'status' | 'retryAfter'>;
   readonly requestId: string;
-  /** The URL of a link that tries again; `null`: no link, since a second attempt would fail, too. */
+  /** The URL of a link that tries again; `null`: no link. */
   readonly retryUrl: string | null;
   /** The path of the log-in page; `null`: the service has none. */
   readonly logInPath: string | null;

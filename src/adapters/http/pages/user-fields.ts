@@ -4,7 +4,7 @@ import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { hasForm, linkOf, type PageView, type Texts } from './page-view.ts';
 
-/** The fields of forms, by the member of the request. `isForgettable`: the present password, beside which a link leads to a new one. */
+/** The fields of forms, by the member of the request; `new-…` if the form registers a user. `isForgettable`: a link beside it leads to a new password. */
 export const FIELDS: Readonly<
   Record<string, { readonly type: string; readonly attributes?: string; readonly isForgettable?: true }>
 > = {
@@ -32,8 +32,8 @@ const UNTYPED_FIELDS = ['token', 'invitation', 'credential', 'remember'];
 const formStateOf = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** Whether the user has to send the form again: it was refused, or the user pressed its other button, such as one that requests a code. */
-export const mustBeSentAgain = (view: PageView, form: string, values: Texts): boolean => {
+/** Whether a folded form is open: it was refused, or the state has texts for it, for example after a step-up. */
+export const isUnfolded = (view: PageView, form: string, values: Texts): boolean => {
   const { error, typed = {} } = formStateOf(view, form, values) ?? {};
   return error !== undefined || Object.keys(typed).length > 0;
 };
@@ -41,7 +41,7 @@ export const mustBeSentAgain = (view: PageView, form: string, values: Texts): bo
 export const requirementOf = (view: PageView, form: string, field: string): Requirement =>
   PAGES[view.name].forms[form]?.requirements?.[field]?.(view) ?? 'required';
 
-/** The name of a language in this language. `Intl` throws for some tags with extensions, which get no name. */
+/** The name of a language in this language. `Intl` throws for some tags with extensions: the tag itself stands for its name. */
 export const languageName = (tag: string): string => {
   try {
     return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
@@ -79,24 +79,25 @@ const withLength = ({ minPasswordLength }: PageView, text: string): string =>
   text.replace('{min}', `${minPasswordLength}`);
 
 /** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
-const problemOf = (view: PageView, field: string, code: string, typed: string, words: Texts): string => {
-  const isName = field === 'username' && code === 'invalid_format';
-  const character = isName ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
-  if (character === undefined) return withLength(view, words[code] ?? words.other ?? '');
-  return character.trim() === '' ? (words.blank ?? '') : filledText(words.character ?? '', () => character);
+const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
+  const isMalformedUsername = field === 'username' && code === 'invalid_format';
+  const character = isMalformedUsername ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
+  if (character === undefined) return withLength(view, texts[code] ?? texts.other ?? '');
+  return character.trim() === '' ? (texts.blank ?? '') : filledText(texts.character ?? '', () => character);
 };
 
 export const fieldOf = (view: PageView, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = view;
   const formState = formStateOf(view, form, values);
-  const isNew = PAGES[page].registers !== undefined;
-  const { type, attributes, isForgettable } = FIELDS[isNew ? `new-${name}` : name] ??
+  const isRegistration = PAGES[page].registers !== undefined;
+  const { type, attributes, isForgettable } = FIELDS[isRegistration ? `new-${name}` : name] ??
     FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, or = label, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const fieldTexts = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const { label = name, or = label, hint: fieldHint, ...problemTexts } = fieldTexts;
   if (requirementOf(view, form, name) === 'typed')
     return typedFieldOf(view, name, label, (formState?.typed?.[name] ?? '').trim());
-  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const rules = isRegistration && name === 'password' ? texts.fields.newPassword?.hint : fieldHint;
   const isOptional = requirementOf(view, form, name) === 'optional';
   const optionalHint = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint =
@@ -105,7 +106,7 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${formState?.typed?.[name] === 'on' ? html` checked` : NO_HTML}> ${label}</label></p>\n`;
   const problem = formState?.error?.fields.find(({ field }) => field === name);
-  const problemText = problem && problemOf(view, name, problem.code, formState?.typed?.[name] ?? '', words);
+  const problemText = problem && problemOf(view, name, problem.code, formState?.typed?.[name] ?? '', problemTexts);
   const hasFocus = name === focusedField(view, form, formState);
   // Screen readers read the elements with these ids out when the field gets the focus.
   const ids = [

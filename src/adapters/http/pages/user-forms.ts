@@ -2,8 +2,8 @@ import { filledText, Html, html, NO_HTML } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { hasForm, type PageView, type Texts, targetIn } from './page-view.ts';
-import { FIELDS, fieldOf, languageName, mustBeSentAgain, requirementOf } from './user-fields.ts';
+import { hasForm, type PageView, type Texts, targetQuery } from './page-view.ts';
+import { FIELDS, fieldOf, isUnfolded, languageName, requirementOf } from './user-fields.ts';
 
 /** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours that the provider demands. */
 const PROVIDER_ICONS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const icon = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-/** A hidden field with the username in each form with a password, for password managers. */
+/** A hidden field with the username, for password managers: in a form with a password, if the page or the link knows the user. */
 const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NO_HTML;
@@ -52,7 +52,7 @@ const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
     ? NO_HTML
-    : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetIn(view)}"`;
+    : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetQuery(view)}"`;
 
 /** Attributes for the script. A form for a passkey stays hidden in browsers without scripts. */
 const scriptAttributes = (view: PageView, form: Form): Html => {
@@ -88,10 +88,10 @@ const buttonOf = (view: PageView, name: string, values: Texts, itemName = '', at
   const pattern = view.texts.buttons[`${view.name}.${name}`] ?? '';
   const text = filledText(pattern, () => itemName);
   const content = html`${iconOf(form, values)}${text}`;
-  const label = itemName === '' || text !== pattern ? NO_HTML : html` aria-label="${text}: ${itemName}"`;
+  const labelAttribute = itemName === '' || text !== pattern ? NO_HTML : html` aria-label="${text}: ${itemName}"`;
   const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
-  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${label}>${content}</button>`;
-  return html`<button${attributes}${label} aria-describedby="used">${content}</button>
+  if (!uses.includes(view.lastUsedForm ?? '')) return html`<button${attributes}${labelAttribute}>${content}</button>`;
+  return html`<button${attributes}${labelAttribute} aria-describedby="used">${content}</button>
 <small id="used">${view.texts.common['used-last'] ?? ''}</small>`;
 };
 
@@ -105,20 +105,18 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
       return buttonOf(view, name, {}, '', attributes);
     });
 
-/** The present value of the setting that a form changes. */
 const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html => {
   const { username = '', email = '', emailVerified, locale: userLocale } = payloads['current-user'] ?? {};
-  const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
+  const emailState = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
   const values: Readonly<Record<string, Html>> = {
     username: html`<span>${username}</span>`,
-    email: html`<span>${email} <small>${state}</small></span>`,
+    email: html`<span>${email} <small>${emailState}</small></span>`,
     password: html`<span aria-hidden="true">••••••••</span>`,
     language: html`<span>${languageName(userLocale ?? locale)}</span>`,
   };
   return values[form] ?? NO_HTML;
 };
 
-/** The row that stands for a locked form: the present value, and a button. */
 const lockedRow = (view: PageView, name: string): Html => {
   const { common, pages } = view.texts;
   return html`${presentValue(view, name)} <button aria-label="${common.change ?? ''}: ${pages[view.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
@@ -141,7 +139,7 @@ export const formOf = (view: PageView, name: string, values: Texts = {}, itemNam
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NO_HTML : otherButtons(view, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return markup;
-  return html`<details${mustBeSentAgain(view, name, values) ? html` open` : NO_HTML}>
+  return html`<details${isUnfolded(view, name, values) ? html` open` : NO_HTML}>
 <summary>${presentValue(view, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${markup}
 </details>`;

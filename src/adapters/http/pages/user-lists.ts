@@ -23,14 +23,13 @@ const mailboxOf = (email: string) => {
   return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;
 };
 
-/** The URL to which the page `provider` leads; `null`: the page was loaded again, and its state is gone. */
+/** The URL to which the page `provider` leads; `null`: it is another page, or its state has no URL. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].forwards === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
 
-/** A text of `common` with a time in place of `{time}`. */
 const timeText = (view: PageView, text: string, at: number): Html => {
   const [before = '', after = ''] = (view.texts.common[text] ?? '').split('{time}');
   return html`${before}${timeOf(view, at)}${after}`;
@@ -43,13 +42,12 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
   return html`<li><div><strong>${title}</strong> <small>${shownDetails}</small></div>${forms}</li>\n`;
 };
 
-/** A list, or if it has no items, a text that says so. */
 const itemList = ({ texts }: PageView, name: string, items: readonly Html[]): Html =>
   items.length === 0
     ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`
     : html`<ul class="items">${items}</ul>`;
 
-/** A form for each provider. An error at the provider leads back to this page. */
+/** A form for each provider, or only for linked ones. An error at the provider leads back to this page. */
 const providerForms = (view: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = view;
   const { path, forms } = PAGES[page];
@@ -161,8 +159,8 @@ ${providerForms(view, 'link')}
   'no-factor': (view) => {
     const { lost = '', 'mail-lost': mailLost = '' } = view.texts.pages['second-factor'] ?? {};
     if (view.payloads['pending-login']?.enrol) return NO_HTML;
-    const way = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
-    return html`<p class="more">${waitsForMailCode(view) ? way : lost}</p>`;
+    const mailText = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
+    return html`<p class="more">${waitsForMailCode(view) ? mailText : lost}</p>`;
   },
   /** The secret of the authenticator app that the user is adding. */
   app: (view) => {

@@ -8,7 +8,7 @@ import { LISTS, providerUrl } from './user-lists.ts';
 
 /**
  * The pages for users, from templates, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the URL of a
- * page, `{{form.…}}` a whole form, `{{list.…}}` a part that depends on the account. ADR 0024.
+ * page, `{{form.…}}` a whole form, `{{list.…}}` another part that code renders. ADR 0024.
  */
 
 const delayOf = (locale: string, seconds: number): string => {
@@ -27,7 +27,7 @@ const alertOf = (view: PageView): Html => {
   if (notice !== undefined)
     return html`<p role="status" class="notice${factClass}">${texts.notices[notice] ?? ''}${mailAddress(view)}</p>`;
   if (error === undefined) return NO_HTML;
-  // If a hook has refused the request, its message takes the place of the page's own text about the error.
+  // If a hook has refused the request, the general text and the message of the hook take the place of the page's own text about the error.
   const pageText = error.message === undefined ? texts.pages[view.name]?.[error.code] : undefined;
   const text = pageText ?? texts.errors[error.code] ?? texts.errors.other ?? '';
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${retryText(view, error.retryAfter)}${mailAddress(view)}</p>`;
@@ -56,7 +56,7 @@ const variableOf = (view: PageView, variable: string): Html | string => {
   return view.texts.pages[view.name]?.[text] ?? view.texts.common[text] ?? '';
 };
 
-/** Links to this page in other languages. A page with a payload that it shows once has none, since such a link would lose the payload. */
+/** Links to this page in each language. A page with a payload that it shows once, or that leads elsewhere, has none: a link would lose that. */
 const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
   if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NO_HTML;
   const links = locales.map((each) => {

@@ -7,7 +7,7 @@ type Chart = {
   readonly title: string;
   /** The times of the steps, as the axis shows them. */
   readonly labels: readonly string[];
-  /** At most five. The chart stacks their bars. */
+  /** At most six; the fifth and the sixth share a colour. The chart stacks their bars. */
   readonly series: readonly Series[];
   /** Whether to draw a line instead of bars. Bars count what happened in a step, a line shows how many there were at its end. */
   readonly isLine?: boolean;

@@ -6,7 +6,7 @@ import type { PageView } from './view.ts';
 const ENDING_TEXTS: Readonly<Record<SessionEnding, string>> = {
   logout: 'the user logged out',
   replaced: 'a new session took its place',
-  'ended-by-user': 'the user ended it from another device',
+  'ended-by-user': 'the user ended it',
   'all-ended': 'the user ended all sessions',
   'password-changed': 'the password was changed',
   'password-reset': 'the password was reset by a link',
@@ -15,7 +15,7 @@ const ENDING_TEXTS: Readonly<Record<SessionEnding, string>> = {
   'address-proven': 'the address was proven for the first time',
   'token-replayed': 'a used refresh token came back: it was probably stolen',
   evicted: 'the user had too many sessions',
-  expired: 'it was not used for too long',
+  expired: 'its time was over',
   operator: 'an operator ended it',
   'account-deleted': 'the account was deleted',
 };

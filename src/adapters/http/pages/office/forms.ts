@@ -18,7 +18,7 @@ type Prefill = { readonly values?: Readonly<Record<string, string>>; readonly us
 
 const isRefused = ({ outcome }: PageView, name: string): boolean => outcome?.form === name && outcome.problems !== null;
 
-/** Forms that unfold below their names, so that no act happens by a single click. A form that was refused is unfolded. */
+/** Forms that unfold below their names, so that a single click does nothing. A form that was refused is unfolded. */
 export const foldedForms = (view: PageView, names: readonly string[], prefill?: Prefill): readonly Html[] =>
   names.map((name) => {
     const form = view.forms.get(name);
@@ -30,7 +30,7 @@ ${formOf(view, name, prefill)}</details>
 `;
   });
 
-/** A form of one button for an item of a list. A hidden field has the id of the item. */
+/** A form of one button for an item of a list. A hidden field tells which item it is. */
 export const buttonOf = (view: PageView, name: string, field: string, value: string): Html => {
   const form = view.forms.get(name);
   const hidden = { once: view.once, [field]: value };

@@ -9,7 +9,7 @@ import type { PageView } from './view.ts';
 
 type Overview = Awaited<ReturnType<ReturnType<typeof overview>>>;
 
-/** The reasons for which sessions end, in five groups, since a chart has at most five series. */
+/** The reasons for which sessions end, in five groups, so that the chart is readable. */
 const ENDING_GROUPS: readonly (readonly [name: string, reasons: readonly SessionEnding[]])[] = [
   ['Log-out', ['logout', 'ended-by-user', 'all-ended', 'account-deleted']],
   ['Replaced', ['replaced', 'evicted']],

@@ -24,7 +24,6 @@ export type ActForm = {
   readonly text: string;
   /** The words that the operator has to type, which prevents mistakes. */
   readonly confirm?: string | typeof USERNAME;
-  /** The notice after a success. */
   readonly doneText?: string;
   /** The page that has the form. Default: the page of the user. */
   readonly page?: '/office/users' | '/office/invitations' | '/office/webhooks';

@@ -198,7 +198,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error if users need mail that the service does not send, or require second factors that the service cannot store */
+/** @throws Error if a setting needs mail, or second factors, and the ports of the caller have none */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)

@@ -9,7 +9,7 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly providers: readonly ProviderSettings[];
   readonly warnings: readonly string[];
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
-  /** Like `warnings`, about the database. They are not logged if `serve` gets another storage. */
+  /** Like `warnings`, about the database. They are not logged if `serve` gets a storage that is not made over this database. */
   readonly databaseWarnings: readonly string[];
 };
 
@@ -39,7 +39,7 @@ export const parseConfig = (env: variables.Env): Config => {
 
 export type ReadConfig = ReturnType<typeof readConfig>;
 
-/** Parses an environment, including the files that `<name>_FILE` names. Never throws: problems are returned beside the valid settings. */
+/** Parses an environment, including the files that `<name>_FILE` names. Problems are returned beside the valid settings, and not thrown. */
 export const readConfig = (environment: variables.Env) => {
   const { env, problems } = variables.readEnvironment(environment);
   const { values: valid, invalid } = variables.readVariables(env);

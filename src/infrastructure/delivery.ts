@@ -98,7 +98,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
 /**
  * The configured mailer, which connects when it sends; `null` if the service sends no mail. Outside production without MAIL_URL, it writes mail to files,
  * and the links in mail to the log.
- * @throws Error that names DATA_DIR and the system's reason
+ * @throws Error that names DATA_DIR and the reason
  */
 export const openMailer = async (
   config: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,

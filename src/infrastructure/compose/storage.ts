@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-/** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
+/** What `OpenStorage` has beside the members of a caller's storage. `Overrides` has the checks and `close` of that storage. */
 const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws Error that names the setting at fault */

@@ -110,7 +110,7 @@ export const openMailer = async (
   const { url, from, requireTls, oauth } = mail;
   if (url?.startsWith('http')) {
     const { httpMailer } = await import('../adapters/mailer/http.ts');
-    return httpMailer({ post: await signedPost(url, config), from, clock });
+    return httpMailer({ post: postSigned.bind(null, url, await loadOrCreateHookKey(config)), from, clock });
   }
   if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
   try {
@@ -123,9 +123,6 @@ export const openMailer = async (
     logger.info({ path, links }, 'A mail was written to a file');
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
 };
-
-export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
-  postSigned.bind(null, url, await loadOrCreateHookKey(keys));
 
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,

@@ -48,7 +48,7 @@ export const KEY_VARIABLES = {
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** The blocks of a PEM text, whose line breaks may be the two characters `\n`. @returns no block if there is other text between them */
+/** The blocks of a PEM text, whose line breaks may be the two characters `\n`. @returns no block if there is other text beside them */
 const pemBlocks = (text: string): { label: string; pem: string }[] => {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
@@ -58,7 +58,7 @@ const pemBlocks = (text: string): { label: string; pem: string }[] => {
 const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
 /** @returns the keys that `make` reads; `undefined` if that fails, or `isFit` refuses one of them */
-const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
+const keysIfFit = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
   try {
     const keys = make();
     return keys.every(isFit) ? keys : undefined;
@@ -69,13 +69,13 @@ const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefine
 
 export const privateKey = formatOf('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
   const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
-  return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
+  return block && more.length === 0 ? keysIfFit(() => [createPrivateKey(block.pem)])?.[0] : undefined;
 });
 
 const publicKeysOf = (text: string, isFit?: (key: KeyObject) => boolean): KeyObject[] | undefined => {
   const blocks = pemBlocks(text);
   const arePublic = blocks.length > 0 && blocks.every(({ label }) => label === 'PUBLIC KEY');
-  return arePublic ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
+  return arePublic ? keysIfFit(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
 };
 
 export const publicKeys = formatOf('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>

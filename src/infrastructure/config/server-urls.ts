@@ -35,7 +35,7 @@ export const mailOAuth = formatOf<MailOAuth>(
   },
 );
 
-/** The URL of a mail server. Port 0 is refused, and so are control characters in the decoded user and password, which SMTP cannot send. */
+/** The URL of an SMTP or HTTP server. Of SMTP, port 0 is refused, and control characters in the decoded user and password, which SMTP cannot send. */
 export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (input) => {
@@ -81,7 +81,7 @@ const KINDS = {
 /** `sqlite:path`, or also `sqlite:///path` if the path begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** The allowed parameters of a PostgreSQL URL: those that the driver reads, without those that would override options of the service. */
+/** The allowed parameters of a PostgreSQL URL. The driver ignores others, such as `schema`, or they override options of the service, such as time-outs. */
 const POSTGRESQL = [
   ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],

@@ -111,7 +111,7 @@ export const settingsOf = (env: Values) => {
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, which needs https and a Secure cookie. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` without keys of browsers, or https and Secure cookies, which they need. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),
@@ -161,7 +161,7 @@ export const settingsOf = (env: Values) => {
   };
 };
 
-/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for all names of this machine. */
+/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for localhost, 127.0.0.1 and ::1 as well. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));
@@ -210,7 +210,7 @@ export const keysOf = (env: Values): TokenKeys | null => {
   return access && refresh && { access, refresh };
 };
 
-/** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
+/** By default (SPEC "Token scheme") 15 minutes, or the lifetime of the refresh token if that is shorter. */
 const accessLifetimeOf = (env: Values) =>
   env.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, env.JWT_REFRESH_EXPIRES_IN);
 

@@ -7,7 +7,7 @@ import { withSocketHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
-/** Every variable that the service reads. `npm run docs` writes `.env.example` and `docs/configuration.md` from this table. */
+/** The variables of the service, without those of providers (`providers.ts`). `npm run docs` writes `.env.example` and `docs/configuration.md` from them. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...SESSION_VARIABLES,
@@ -67,7 +67,7 @@ const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((n
 
 /**
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
- * Quotes around values are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
+ * Quotes around values that are not from such files are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
  */
 export const readEnvironment = (environment: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...environment };

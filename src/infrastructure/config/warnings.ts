@@ -44,8 +44,10 @@ const IN_PRODUCTION: Rules = {
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
     (env) =>
       env.REGISTRATION_DOMAINS !== undefined && env.REGISTRATION === 'open' && env.EMAIL_VERIFICATION !== 'required',
-  'HOOK_PRIVATE_KEY is unset: the requests of hooks are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
-    (env) => (env.HOOK_BEFORE_REGISTER ?? env.VERIFY_PASSWORDS_AT) !== undefined && env.HOOK_PRIVATE_KEY === undefined,
+  'HOOK_PRIVATE_KEY is unset: requests of hooks and of mail are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
+    (env) =>
+      env.HOOK_PRIVATE_KEY === undefined &&
+      /^http/.test(env.HOOK_BEFORE_REGISTER ?? env.VERIFY_PASSWORDS_AT ?? env.MAIL_URL?.url ?? ''),
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (env) =>
     env.FACTOR_KEYS === undefined,
   'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (

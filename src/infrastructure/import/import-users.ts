@@ -35,7 +35,7 @@ type Outcome = {
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** Users in one transaction. */
+/** Lines whose users are stored in one transaction. */
 const BATCH = 500;
 const CONCURRENT_READS = 8;
 
@@ -43,7 +43,7 @@ const CONCURRENT_READS = 8;
  * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
  * stored before are `present`.
  * @yields the outcomes of a batch of lines, after the batch was stored
- * @throws AppError if the database fails
+ * @throws AppError if the database fails; CommandError of the source
  */
 export async function* importUsers(lines: AsyncIterable<SourceLine>, options: ImportOptions) {
   const prepare = linePreparer(options);

@@ -62,7 +62,7 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-/** Far more than the entries of these systems have. */
+/** The most that an entry may have, so that memory is bounded. Entries of these systems are far shorter. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
 /** Messages for the error codes of csv-parse, whose own messages quote the fields. */
@@ -174,7 +174,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. @throws CommandError for a pipe, since files are read twice */
+/** Reads the beginning of a file. @throws CommandError for what is no regular file, such as a pipe, which cannot be read twice */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {

@@ -10,7 +10,7 @@ type File = readonly [name: string, text: string, mode: number];
 /** What is found in a directory with these files, which everybody may enter. */
 const examined = async (files: readonly File[], nodeArguments: readonly string[] = [], mode = 0o755) => {
   const { path } = temporaryDirectory();
-  for (const name of ['keys', 'database', 'mail']) mkdirSync(join(path, name), { mode: 0o700 });
+  for (const name of ['keys', 'mail']) mkdirSync(join(path, name), { mode: 0o700 });
   for (const [name, text, ofFile] of files) {
     if (text !== '') writeFileSync(join(path, name), text);
     chmodSync(join(path, name), ofFile);
@@ -19,7 +19,7 @@ const examined = async (files: readonly File[], nodeArguments: readonly string[]
   const url = `postgresql://u@h/d?sslkey=${encodeURIComponent(join(path, 'client.key'))}`;
   const setUp = setUpOf({ DATABASE_URL: url }, path);
   const seen = [await secretFiles({ ...setUp, nodeArguments })].flat();
-  return seen.filter(({ seen }) => !/(?:database|mail)\.$/.test(seen));
+  return seen.filter(({ seen }) => !/mail\.$/.test(seen));
 };
 
 describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read', () => {
@@ -63,8 +63,18 @@ describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read
     expect(brief(seen)).toEqual(['problem secrets.everybody']);
   });
 
-  it.each(['database', 'mail'])('the directory %s', async (name) => {
-    expect(brief(await examined([[name, '', 0o751]]))).toEqual(['problem secrets.everybody']);
+  it('the directory mail', async () => {
+    expect(brief(await examined([['mail', '', 0o751]]))).toEqual(['problem secrets.everybody']);
+  });
+
+  it.each([
+    ['in DATA_DIR', (path: string) => setUpOf({}, path)],
+    ['of DATABASE_URL', (path: string) => setUpOf({ DATABASE_URL: `sqlite:${join(path, 'database.sqlite')}` })],
+  ])('the file of SQLite %s', async (_where, setUpIn) => {
+    const { path } = temporaryDirectory();
+    writeFileSync(join(path, 'database.sqlite'), '', { mode: 0o604 });
+    chmodSync(path, 0o755);
+    expect(brief(await secretFiles(setUpIn(path)))).toEqual(['problem secrets.everybody']);
   });
 });
 

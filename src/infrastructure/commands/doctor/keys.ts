@@ -68,17 +68,17 @@ const keyFileFinding = async <Key>(
   return problem(id, `${file} in DATA_DIR is not ${description}: the service does not start.`, advice);
 };
 
-/** The path of a file or a directory, and the secrets in it, as the end of the sentence "It has …". */
+/** The path of a file or a directory, and the secrets in it, as the end of a clause such as "which has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Examines who can read the files with secrets: `.env`, files of `--env-file`, those in DATA_DIR, and the client key for PostgreSQL. */
+/** Examines who can read these files with secrets: `.env`, files of `--env-file`, those of DATA_DIR, a file of SQLite, and the client key for PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
   const candidates: Candidate[] = [
     ...(await envFilesOf(setUp)),
     ...ALL_KEY_FILES.map(({ file }): Candidate => [join(dataDir, file), 'a secret key']),
-    [join(dataDir, 'database'), 'password hashes'],
+    ...(database.kind === 'sqlite' ? [[database.path, 'password hashes'] as const] : []),
     [join(dataDir, 'mail'), 'links that reset passwords'],
     ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),
   ];
@@ -88,7 +88,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
+/** The file `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
     const [, file] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];

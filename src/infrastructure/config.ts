@@ -13,7 +13,7 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly databaseWarnings: readonly string[];
 };
 
-/** Has a line for each problem, with the name of the variable, and never its value. */
+/** Has a line for each problem, with the name of the variable, and no values except paths. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];

@@ -42,7 +42,7 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
   return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
-/** @throws Error if a table of the application is missing, or lacks a column */
+/** @throws Error if a table of the application cannot be read, for instance because it is missing or lacks a column */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
   const applicationRecords = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))

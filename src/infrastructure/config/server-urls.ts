@@ -81,7 +81,7 @@ const KINDS = {
 /** `sqlite:path`, or also `sqlite:///path` if the path begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** The allowed parameters of a PostgreSQL URL. The driver ignores others, such as `schema`, or they override options of the service, such as time-outs. */
+/** The allowed parameters of a PostgreSQL URL. Of others, the driver ignores some (`schema`), and some override options of the service (time-outs). */
 const POSTGRESQL = [
   ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],

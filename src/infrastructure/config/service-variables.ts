@@ -71,7 +71,7 @@ export const SERVICE_VARIABLES = {
     format: url.passkeyOrigins,
     default: '',
     meaning:
-      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps that are not in NATIVE_APPS, for example android:apk-key-hash:….',
+      'Origins that may use passkeys besides that of BASE_URL and the allowed ones, for example that of an app that is not in NATIVE_APPS: android:apk-key-hash:….',
   },
   PASSKEYS_PAGE_URL: {
     format: url.pageUrl,

@@ -111,7 +111,7 @@ export const settingsOf = (env: Values) => {
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** Milliseconds after which a browser renews the cookie with its key; `null` without keys of browsers, or https and Secure cookies, which they need. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, for which `canBindBrowsers` has the conditions. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),

@@ -136,7 +136,7 @@ export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<F
     const format = await formatOf(file, layout);
     if (format === 'lines') yield* linesOf(file);
     else {
-      const rows = format === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file));
+      const rows = format === 'json' ? jsonObjects(textIn(file), layout.tables) : csvRows(textIn(file));
       for await (const row of rows) yield { file, ...row };
     }
   } catch (error) {
@@ -187,7 +187,7 @@ const beginningOf = async (file: string): Promise<Buffer> => {
 };
 
 /** Reads a text file. @throws FileProblem if it is not UTF-8 */
-async function* textOf(file: string): AsyncGenerator<string> {
+async function* textIn(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
   const decode = (bytes: Uint8Array, stream: boolean): string => {

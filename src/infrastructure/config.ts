@@ -43,7 +43,7 @@ export type ReadConfig = ReturnType<typeof readConfig>;
 export const readConfig = (environment: variables.Env) => {
   const { env, problems } = variables.readEnvironment(environment);
   const { values: valid, invalid } = variables.readVariables(env);
-  // All defaults are valid, so every variable has a value.
+  // All defaults are valid, so every variable with a default has a value.
   const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;
   const { providers, problems: providerProblems } =
     'OIDC_PROVIDERS' in valid

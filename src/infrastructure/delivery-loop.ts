@@ -18,7 +18,10 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. Only one caller may wait. @returns any `isForAll` */
+    /**
+     * Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. Only one caller may wait.
+     * @returns whether a call was for all
+     */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -52,7 +55,7 @@ type DeliveryDeps = {
   readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Called after each look into the store that has begun no attempt. Never rejects. */
+  /** Called when no attempt could be begun. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 

@@ -133,7 +133,7 @@ export const purge = async (
       } catch (error) {
         logger.warn({ err: error, rows: task }, 'rows could not be purged');
       }
-      // These three tasks are no purges. Acts of operators have log lines of their own.
+      // The numbers of these three tasks are not, or not only, of deleted rows. Acts of operators have log lines of their own.
       if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(task))
         logger.info({ rows: task, count }, 'purged');
       count = 0;

@@ -33,7 +33,7 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-/** An operator's templates replace those of the service, and texts each text. A language of the service is read when it is first needed. */
+/** Replaces templates and single texts of the service by those of an operator. A language of the service is read when it is first needed. */
 const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);

@@ -17,7 +17,7 @@ const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
-/** A mailbox of RFC 5322 §3.4, in a form that all mail servers accept: a name without special characters, and an address in ASCII. */
+/** A mailbox of RFC 5322 §3.4 in a simple form: a name without special characters, and an address in ASCII. */
 const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
@@ -42,7 +42,6 @@ const color = format.formatOf('a colour such as #14643a', (text) =>
 
 const locale = format.formatOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
-/** Registration, mail, passwords, factors, and the product's name, logo and colours on pages. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
     format: format.oneOf('open', 'invited', 'closed'),

@@ -20,7 +20,7 @@ import {
 import { isLoopback } from './urls.ts';
 import type { Values } from './variables.ts';
 
-/** Messages, each with the condition for it. A message begins with the name of a variable, and contains no value. */
+/** Messages, each with the condition for it. A message is a fixed text, which begins with the name of a variable. */
 export type Rules = Readonly<Record<string, (env: Values) => boolean | null | undefined>>;
 
 export const inProduction = (rules: Rules): Rules =>

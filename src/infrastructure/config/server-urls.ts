@@ -120,7 +120,7 @@ const isServer = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** The parameters of the query that are allowed. Others, such as time-outs, would override options of the service. */
+/** The parameters of the query that are allowed. Some others, such as time-outs, would override options of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {

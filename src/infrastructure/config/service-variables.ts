@@ -8,7 +8,6 @@ export const RATE_LIMITS = byEnvironment(
   'global=100/60,strict=20/60,public=1000/300',
 );
 
-/** The process, HTTP and storage. */
 export const SERVICE_VARIABLES = {
   NODE_ENV: {
     format: format.oneOf('development', 'production', 'test'),

@@ -16,7 +16,7 @@ const stringOrUri = format.textFormat(
 
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 
-/** Tokens and cookies (SPEC "Key configuration", "Refresh cookie"). */
+/** Among them are those of SPEC "Key configuration" and "Refresh cookie". */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
     format: privateKey,

@@ -102,7 +102,7 @@ export const settingsOf = (env: Values) => {
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host, and the labels of the host. A new password must not consist of these words. */
+    /** The name of the product, its host, and the labels of the host. A new password must not be a variant of one of them. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
@@ -183,7 +183,7 @@ export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
 
-/** The database, with time-outs far below the time-out of a request, so that the request can still report a failure. */
+/** The database, with time-outs below that of a request, so that the request can still report a failure. */
 const databaseOf = (env: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = env;
   if (url === undefined)

@@ -36,7 +36,7 @@ export const makeLeakedFile = async (from: string, file: string, least: number) 
   }
 };
 
-/** The entries of one chunk of the list after the other, since a list may have a thousand million lines. */
+/** Yields the entries of the list chunk by chunk, since a list may have a thousand million lines. */
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
   const isDirectory = (await stat(from)).isDirectory();
   const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];

@@ -27,7 +27,7 @@ type ImportOptions = {
 };
 
 type Outcome = {
-  /** `in`: the user was stored now. `present`: the user had been stored before. */
+  /** `in`: the user was stored now. `present`: the user had been stored before, with this address. */
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
@@ -41,7 +41,7 @@ const CONCURRENT_READS = 8;
 
 /**
  * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
- * stored before are `present`.
+ * stored before are `present`, or refused if their address was changed here.
  * @yields the outcomes of a batch of lines, after the batch was stored
  * @throws AppError if the database fails; CommandError of the source
  */

@@ -134,7 +134,7 @@ const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
   links: readonly Link[],
 ): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
 
-/** The id of a user. The same line of the same source gets the same id, so that another import finds the user, even if the address was changed here. */
+/** The id of a user. The same line of the same source gets the same id, so that another import makes no second user, even if the address was changed here. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 

@@ -8,7 +8,7 @@ import { printable } from '../texts.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { boundedDestination } from './bounded-destination.ts';
 
-/** Characters of a member of a line. Longer texts are truncated. */
+/** The most characters of a text in a member of a line. Longer texts are truncated. */
 const MAX_TEXT = 4_000;
 /** The depth of nested objects in a line. Deeper ones are left out, except errors. */
 const MAX_DEPTH = 6;

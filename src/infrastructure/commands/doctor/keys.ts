@@ -7,7 +7,7 @@ import { ALL_KEY_FILES, KEY_FILES, type KeyFile, readIfAny } from '../../keys.ts
 import { decodeText } from '../../texts.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
-/** Examines the keys in the environment, or else in DATA_DIR, without creating any. */
+/** Examines the keys of tokens and of authenticator apps in the environment, or else in DATA_DIR, without creating any. */
 export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: |^FACTOR_KEYS: /.test(text)))
     return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
@@ -142,7 +142,7 @@ const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> =>
 const READ_BITS = { everybody: 0o004, group: 0o040 };
 const ENTER_BITS = { everybody: 0o001, group: 0o010 };
 
-/** Who can read a path. `unknown`: this user may not find that out. `null`: there is no such file. */
+/** Who can read a path. `unknown`: that cannot be found out. `null`: there is no such file. */
 const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

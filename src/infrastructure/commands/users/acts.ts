@@ -19,7 +19,7 @@ import { type Action, type Answer, action, countText } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** The members of a request that are arguments after USER, unless they are optional, and their names in the help. */
+/** The members of a request that are arguments (behind USER, if there is one), unless they are optional, and their names in the help. */
 const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
 /** The options for the other members of a request, and for optional ones of `ARGUMENT_NAMES`, as `Action` declares options. */
@@ -209,7 +209,7 @@ const throwCommandError = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** Whether the act has changed anything: its answer has `changed` or `sent`, or a new `updatedAt`, or a count above 0, or none of these members. */
+/** Whether the act has changed anything, by the members `changed`, `sent`, `updatedAt` or the counts of its answer. Without these members, it has. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
   const hasEffect = changed ?? sent;

@@ -87,7 +87,7 @@ const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv):
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/** Runs a command. Unless the service may run now, it ends the process, which an open connection could keep alive. @param env gets the variables of `.env`, too */
+/** Runs a command, and ends the process, which an open connection could keep alive, unless `serve` goes on. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);

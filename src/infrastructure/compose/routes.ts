@@ -115,7 +115,7 @@ export const declareRoutes = (
   ];
   const describedRoutes = () => routes.filter(isDescribed);
   const routes: Route[] = [
-    // The router prefers the last route that matches, so routes of the service win.
+    // Of routes with parameters that match, the router prefers the last one, so those of the service win.
     ...own,
     ...api,
     ...(config.accountPages || hasAccountPages

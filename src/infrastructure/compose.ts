@@ -120,7 +120,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   opened.add(sampling.close);
   const httpDeps: HttpDeps & { readonly trustProxy: number } = {
     ...settings,
-    allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
+    allowedOrigins: [...config.allowedOrigins, ...callingOriginsOf(config, hasAccountPages)],
     postedCallbacks: postedCallbacksOf(deps.providers),
     logger,
     sampling,
@@ -188,7 +188,7 @@ const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, 
 };
 
 /** The service's own origins, if requests come from them: from its pages, or from browsers that keep the key of a session. */
-const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
+const callingOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
     config.accountPages ||

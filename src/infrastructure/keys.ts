@@ -5,7 +5,7 @@ import { randomSecrets } from '../adapters/crypto/secrets.ts';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
+import { hookKeyOf, pairOf, decode32Bytes, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { restrictDirectory } from './private-data.ts';
 
@@ -33,7 +33,7 @@ export const KEY_FILES = {
   refresh: { ...PAIR_FILE, file: join('keys', 'refresh.pem') },
   factors: {
     file: join('keys', 'factors.key'),
-    parse: (text: string) => secretKey(text.trimEnd()),
+    parse: (text: string) => decode32Bytes(text.trimEnd()),
     make: () => `${newFactorKey()}\n`,
     description: 'a key of 32 bytes in base64url',
     advice:

@@ -1,13 +1,13 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export type Stop = (why: string) => Promise<void>;
-type Service = { readonly stop: Stop; readonly signalLimit: number; readonly fail: (error: unknown) => void };
+type StoppableService = { readonly stop: Stop; readonly signalLimit: number; readonly fail: (error: unknown) => void };
 
 /** If npm runs the program, it gets two signals at a Ctrl-C: one from the terminal, one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
 /** The services that run in this process. `signalCount` is the number of signals that the process has received while there were any. */
-const running = new Set<Service>();
+const running = new Set<StoppableService>();
 let signalCount = 0;
 
 const onSignal = (signal: NodeJS.Signals): void => {
@@ -27,7 +27,7 @@ const onSignal = (signal: NodeJS.Signals): void => {
  * @param fail called if `stop` fails after a signal
  * @returns a function that calls `stop` as well. After it, signals do not call `stop`; by default, they end the process.
  */
-export const stopAtSignals = (stop: Stop, signalLimit: number, fail: Service['fail']): Stop => {
+export const stopAtSignals = (stop: Stop, signalLimit: number, fail: StoppableService['fail']): Stop => {
   const service = { stop, signalLimit, fail };
   if (running.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
   running.add(service);

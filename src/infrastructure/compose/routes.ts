@@ -130,7 +130,7 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.accountPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-    ...appAssociationRoutes(config.nativeApps, ownLinksOf(config)),
+    ...appAssociationRoutes(config.nativeApps, linksOfOwnOrigin(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -174,7 +174,7 @@ const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUr
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
+const linksOfOwnOrigin = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));
 };

@@ -9,8 +9,8 @@ import { formatOf, itemsOf, json } from './formats.ts';
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
-/** Decodes a key of 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
-export const secretKey = (text: string): Buffer | null => {
+/** Decodes 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
+export const decode32Bytes = (text: string): Buffer | null => {
   const key = Buffer.from(text, 'base64url');
   return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
 };
@@ -20,7 +20,7 @@ export const secretKeys = (limit: number) =>
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
       const items = itemsOf(text);
-      const [first, ...others] = items.map(secretKey).filter((key) => key !== null);
+      const [first, ...others] = items.map(decode32Bytes).filter((key) => key !== null);
       const count = others.length + 1;
       if (first === undefined || count < items.length || count > limit || new Set(items).size < count) return undefined;
       return [first, ...others];
@@ -34,7 +34,7 @@ export const pageServers = (limit: number) =>
     (text) => {
       const servers = itemsOf(text).flatMap((item) => {
         const [, id = '', hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item) ?? [];
-        const secretHash = secretKey(hash);
+        const secretHash = decode32Bytes(hash);
         return secretHash === null ? [] : [{ id, secretHash }];
       });
       return servers.length === itemsOf(text).length && servers.length <= limit ? servers : undefined;

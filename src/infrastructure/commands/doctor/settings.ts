@@ -6,7 +6,7 @@ import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/event-table.ts';
 import { existingHookKey, newHookKey } from '../../keys.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
-import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { type Findings, note, ok, problem, ANSWER_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** Reports the errors and warnings of the configuration, as a start of the service does. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
@@ -30,7 +30,7 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
   const { url, requireTls, oauth } = config.mail;
   if (url === null)
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
-  const timeout = QUESTION_TIMEOUT_MS;
+  const timeout = ANSWER_TIMEOUT_MS;
   // Where the service would make a key, the doctor uses one that it does not keep.
   const post = async () => postSigned.bind(null, url, (await existingHookKey(config)) ?? newHookKey());
   const why = url.startsWith('http')

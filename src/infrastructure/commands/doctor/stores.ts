@@ -10,7 +10,7 @@ import { evictionOf, infoOf, openRedis, type RedisInfo } from '../../../adapters
 import { NOT_PERMITTED, pingRedis } from '../../compose/redis-check.ts';
 import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
-import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { type Finding, type Findings, note, ok, problem, ANSWER_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** Examines the database, or each node of a cluster, over one connection each, without changing it. */
 export const database = async (setUp: SetUp): Promise<Findings> => {
@@ -62,8 +62,8 @@ const fileExists = (path: string): boolean => {
 
 const withShortTimeouts = (options: DatabaseOptions): DatabaseOptions => {
   if (options.kind === 'sqlite') return options;
-  const connectionTimeout = Math.min(options.connectionTimeout, QUESTION_TIMEOUT_MS);
-  return { ...options, poolSize: 1, connectionTimeout, statementTimeout: QUESTION_TIMEOUT_MS };
+  const connectionTimeout = Math.min(options.connectionTimeout, ANSWER_TIMEOUT_MS);
+  return { ...options, poolSize: 1, connectionTimeout, statementTimeout: ANSWER_TIMEOUT_MS };
 };
 
 const missingFinding = (path: string, migrateOnStart: boolean): Finding => {
@@ -98,7 +98,7 @@ const findingsOf = async (
 
 const READ_ONLY = problem(
   'database.read-only',
-  'The database refuses to write, or a table is locked: registration, log-in and refresh fail.',
+  'The database refuses to write, or a table is locked: requests that write to it fail.',
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 

@@ -20,11 +20,11 @@ export type Limits = {
 };
 
 const REDIS_LINES = {
-  unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
+  unavailable: 'Redis is unavailable: each process counts requests and failed log-ins for itself',
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
 
-/** Opens the counts for rate limits, log-in attempts and repeated requests: in Redis (or `shared`) for all instances, without it in this process. */
+/** Opens the counts for rate limits, log-in attempts and repeated requests: in Redis (or `shared`) for all instances, without Redis in this process. */
 export const openLimits = async (
   config: Config,
   logger: Logger,

@@ -6,13 +6,12 @@ import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';
 import { formatOf, itemsOf, json } from './formats.ts';
 
-const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
 /** Decodes 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
 export const decode32Bytes = (text: string): Buffer | null => {
-  const key = Buffer.from(text, 'base64url');
-  return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 && bytes.toString('base64url') === text ? bytes : null;
 };
 
 export const secretKeys = (limit: number) =>

@@ -158,7 +158,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
   if (client instanceof Error)
     return warning(
       'redis.unreachable',
-      `${client.message}: each instance counts limits for itself.`,
+      `${client.message}: each process counts limits for itself.`,
       'Check that Redis runs, that this machine may reach it, and the password.',
     );
   try {
@@ -167,7 +167,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
     if (refusal?.includes(NOT_PERMITTED)) return [...findings, MISSING_RIGHTS];
-    const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
+    const seen = `Redis does not accept all writes (${refusal}): each process counts some limits for itself.`;
     return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
   } finally {
     client.disconnect();
@@ -192,6 +192,6 @@ const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
 
 const MISSING_RIGHTS = problem(
   'redis.rights',
-  'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
+  'The user of Redis may not run all commands that counting needs: each process counts for itself.',
   'Give the user the rights of docs/deploy.md, "Redis".',
 );

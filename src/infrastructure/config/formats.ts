@@ -218,7 +218,7 @@ const MAX_PROVIDERS = 10;
 
 /** The names become parts of URLs and of the names of variables. */
 export const providerNames = formatOf<readonly string[]>(
-  `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
+  `1 to ${MAX_PROVIDERS} different names, separated by commas, of up to 31 small letters, digits and single hyphens, beginning with a letter`,
   (text) => {
     const names = itemsOf(text);
     const isFit = names.every((name) => /^[a-z](?:[a-z\d]|-(?!-|$)){0,30}$/.test(name));

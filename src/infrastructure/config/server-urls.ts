@@ -37,7 +37,7 @@ export const mailOAuth = formatOf<MailOAuth>(
 
 /** The URL of an SMTP or HTTP server. Of SMTP, port 0 is refused, and control characters in the decoded user and password, which SMTP cannot send. */
 export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
-  'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
+  'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the https:// URL of a server of yours, or an http:// URL on this machine',
   (input) => {
     const text = input.trim();
     if (/^https?:/i.test(text)) {

@@ -63,7 +63,7 @@ export const openBackOffice = async (
   ];
   const app = createApp(routes, {
     ...http,
-    // The headers X-Forwarded-… are ignored: requests are counted by program instead of address, and the Host header is compared as it was sent.
+    // The headers X-Forwarded-… are ignored: requests are counted by operator instead of address, and the Host header is compared as it was sent.
     trustProxy: 0,
     baseUrl: url,
     ...look,

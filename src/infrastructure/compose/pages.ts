@@ -29,7 +29,7 @@ type Options = {
   readonly readFiles: () => Promise<UserPageFiles>;
 };
 
-/** The language of the parameter `locale`, or else the best one for the browser or by `defaultLocale`, and the texts in it. */
+/** The language of the parameter `locale`, or else the best one that the browser asks for, or else `defaultLocale`, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
   const requestedLocale = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);

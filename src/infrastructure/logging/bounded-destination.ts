@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { monotonicTime } from '../../adapters/clock/system.ts';
 
-/** Bytes of lines that wait to be written. Further lines are dropped. */
+/** The most bytes of lines that wait to be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
 /** Milliseconds until another attempt to write. They double up to `LAST_RETRY` after each attempt that has written nothing. */
 const FIRST_RETRY = 1;

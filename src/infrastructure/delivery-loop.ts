@@ -18,10 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /**
-     * Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. Only one caller may wait.
-     * @returns whether a call was for all
-     */
+    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. For one caller. @returns whether a call was for all */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();

@@ -19,9 +19,8 @@ export const migrate = async ({ database }: Config, tables: OwnTables = {}): Pro
   (await import('./open-sql.ts')).migrateSql(database, tables);
 
 /**
- * Some use cases without HTTP, for scripts and tests. It opens no port, purges no rows, and sends neither mail nor webhooks, which wait for a running
- * service. The log goes to standard error. `register` and `logIn` take bodies as the API does, and validate them. What is refused throws an `AppError` with
- * a code of the catalog.
+ * Some use cases without HTTP, for scripts and tests. It opens no port and purges no rows; mail and webhooks wait for a running service. The log goes to
+ * standard error. `register` and `logIn` take bodies as the API does, and validate them. What is refused throws an `AppError` with a code of the catalog.
  * @param overrides as for `serve`. Its `close` is called by the returned `close`, or if opening fails.
  * @throws Error that names the invalid setting or override
  *

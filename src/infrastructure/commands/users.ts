@@ -25,8 +25,7 @@ export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new fi
 --reason   why, which the user can read
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
-Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user, invitation or
-identity.`;
+Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user, invitation or identity.`;
 
 const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 

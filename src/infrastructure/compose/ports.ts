@@ -27,10 +27,9 @@ import type { Limits } from './limits.ts';
 
 /**
  * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, unless a
- * function returns them, the service publishes no keys: publish yours. If the service then has no keys, also replace `secrets.sign` and `unsign`, so that
- * instances accept each other's signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null`
- * there is no mail. Without `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass
- * the clock of its server.
+ * function returns them, the service publishes no keys: publish yours. If it has no keys then, also replace `secrets.sign` and `unsign`, so that instances
+ * accept each other's signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. `mailer: null`: no mail. Without
+ * `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass the clock of its server.
  */
 export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
   readonly secrets?: Partial<Secrets>;

@@ -86,9 +86,8 @@ const EVERYWHERE: Rules = {
       env.ACCESS_COOKIE &&
       env.ACCESS_COOKIE_DOMAIN === undefined &&
       new URL(env.LOGIN_PAGE_URL ?? baseUrlOf(env)).hostname !== new URL(baseUrlOf(env)).hostname,
-  'PAGE_SERVERS is set, but browsers send the refresh cookie to some paths only: JWT_REFRESH_COOKIE_PATH has to be /': (
-    env,
-  ) => env.PAGE_SERVERS !== undefined && cookiePathOf(env) !== '/',
+  'PAGE_SERVERS is set, but the refresh cookie is not for all pages: JWT_REFRESH_COOKIE_PATH has to be /': (env) =>
+    env.PAGE_SERVERS !== undefined && cookiePathOf(env) !== '/',
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
     ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isLocalUrl(mail.url),
   'ADOPTION_PUBLIC_KEY is set: its private key opens sessions of every user who has the same password as at the start, until ADOPTION_ENDS':

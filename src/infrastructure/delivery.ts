@@ -127,7 +127,13 @@ export const openMailer = async (
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: DeliveryOptions & { readonly templates: () => Promise<MailTemplates> },
+  {
+    logger,
+    wakeUp,
+    report,
+    isWatched,
+    templates,
+  }: DeliveryOptions & { readonly templates: () => Promise<MailTemplates> },
 ) => {
   // Mails join program and system by a comma, since "on" is English.
   const names = () => deviceNames(', ');

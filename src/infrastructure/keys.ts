@@ -5,7 +5,7 @@ import { randomSecrets } from '../adapters/crypto/secrets.ts';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import { hookKeyOf, pairOf, decode32Bytes, shareKey } from './config/keys.ts';
+import { decode32Bytes, hookKeyOf, pairOf, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { restrictDirectory } from './private-data.ts';
 

@@ -305,7 +305,8 @@ export const ADMIN_VARIABLES = {
   ADMIN_URL: {
     format: baseUrl,
     unset: 'http://$ADMIN_HOST:$ADMIN_PORT',
-    meaning: 'The URL at which programs and browsers reach the back office, and the audience of the assertions of programs.',
+    meaning:
+      'The URL at which programs and browsers reach the back office, and the audience of the assertions of programs.',
   },
   ADMIN_KEYS: {
     format: operatorKeys,

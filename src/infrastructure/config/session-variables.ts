@@ -110,7 +110,7 @@ export const SESSION_VARIABLES = {
   JWT_REFRESH_COOKIE_PREFIX: {
     format: format.oneOf('__Http-', '__Host-Http-'),
     meaning:
-      "What the names of the refresh cookie and of most cookies for log-ins and pages begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.",
+      'What the names of the refresh cookie and of most cookies for log-ins and pages begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.',
   },
   JWT_REFRESH_COOKIE_PATH: {
     format: cookiePath,

@@ -6,7 +6,7 @@ import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/event-table.ts';
 import { existingHookKey, newHookKey } from '../../keys.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
-import { type Findings, note, ok, problem, ANSWER_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { ANSWER_TIMEOUT_MS, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
 /** Reports the errors and warnings of the configuration, as a start of the service does. */
 export const configuration = ({ config, problems }: SetUp): Findings => [

@@ -10,7 +10,7 @@ import { evictionOf, infoOf, openRedis, type RedisInfo } from '../../../adapters
 import { NOT_PERMITTED, pingRedis } from '../../compose/redis-check.ts';
 import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
-import { type Finding, type Findings, note, ok, problem, ANSWER_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { ANSWER_TIMEOUT_MS, type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
 /** Examines the database, or each node of a cluster, over one connection each, without changing it. */
 export const database = async (setUp: SetUp): Promise<Findings> => {

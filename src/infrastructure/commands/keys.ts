@@ -20,9 +20,7 @@ import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, makeFactorKey, type Output, rotateKeys, writeOutput } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
 
-const answer = async (out: string | undefined, outputs: readonly Output[]) => ({
-  text: await writeOutput(out, outputs),
-});
+const answer = async (out: string | undefined, files: readonly Output[]) => ({ text: await writeOutput(out, files) });
 
 const filesAction = (does: string, make: (env: Env) => readonly Output[] | Promise<readonly Output[]>): Action =>
   action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });

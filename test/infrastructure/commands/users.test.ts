@@ -17,6 +17,7 @@ import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts'
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import { aFactor, aMessage, anEvent, anIdentity, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import { runHere } from '../../support/processes/commands.ts';
+import { freePort } from '../../support/servers/free-port.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 import { storeEvents } from '../../support/stored-events.ts';
@@ -167,6 +168,14 @@ describe('npm run users', () => {
     expect(await report('unlock', user.email)).toMatchObject({ status: 1, error: { code: 'in-process' } });
     const attempts = countAttempts(memoryCounts(), { now: () => NOW });
     expect((await run(['unlock', user.email], { ports: { attempts } })).stdout).toMatch(/^Done: /);
+  });
+
+  it('says that it has unlocked nothing while Redis does not answer', async () => {
+    const { stores, user } = await stored();
+    const environment = { DATA_DIR: temporaryDirectory().path, REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+    const command = users({ storage: stores });
+    const { status, stdout } = await runHere(['users', 'unlock', user.email, '--json'], environment, { command });
+    expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, error: { code: 'redis' } });
   });
 
   it('ends the sessions of all users with a reason', async () => {

@@ -27,18 +27,20 @@ const attemptsOf = (
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
   if (config.redisUrl === null) return null;
-  let loginAttempts: Promise<LoginAttempts> | undefined;
   const open = async () => {
     // Loaded here, since few commands need the limits.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
-    return countAttempts(counts, clock, hashOf);
+    return { counts, attempts: countAttempts(counts, clock, hashOf) };
   };
+  let limits: ReturnType<typeof open> | undefined;
   return {
     async forget(key) {
-      loginAttempts ??= open();
-      await (await loginAttempts).forget?.(key);
+      limits ??= open();
+      const { counts, attempts } = await limits;
+      await attempts.forget?.(key);
+      if (counts.isDegraded()) throw new CommandError('redis', 'Redis does not answer: nothing was forgotten.', 1);
     },
   };
 };

@@ -22,7 +22,7 @@ export const useCompileCache = (modules = MODULES) => {
 };
 
 /**
- * The directory of the cache, if no other user can write to it: Node.js executes the code that it finds there.
+ * The directory of the cache, if only this user and root can write to it: Node.js executes the code that it finds there.
  * @param {string} modules
  * @returns {string | null}
  */

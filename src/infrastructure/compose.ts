@@ -120,7 +120,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   opened.add(sampling.close);
   const httpDeps: HttpDeps & { readonly trustProxy: number } = {
     ...settings,
-    allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
+    allowedOrigins: [...config.allowedOrigins, ...callingOriginsOf(config, hasAccountPages)],
     postedCallbacks: postedCallbacksOf(deps.providers),
     logger,
     sampling,
@@ -188,7 +188,7 @@ const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, 
 };
 
 /** The service's own origins, if requests come from them: from its pages, or from browsers that keep the key of a session. */
-const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
+const callingOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
     config.accountPages ||
@@ -198,7 +198,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error if users need mail that the service does not send, or require second factors that the service cannot store */
+/** @throws Error if a setting needs mail, or second factors, and the ports of the caller have none */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)

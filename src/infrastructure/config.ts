@@ -9,11 +9,11 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly providers: readonly ProviderSettings[];
   readonly warnings: readonly string[];
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
-  /** Like `warnings`, about the database. They are not logged if `serve` gets another storage. */
+  /** Like `warnings`, about the database. They are not logged if `serve` gets a storage that is not made over this database. */
   readonly databaseWarnings: readonly string[];
 };
 
-/** Has a line for each problem, with the name of the variable, and never its value. */
+/** Has a line for each problem, with the name of the variable, and no values except paths. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -39,11 +39,11 @@ export const parseConfig = (env: variables.Env): Config => {
 
 export type ReadConfig = ReturnType<typeof readConfig>;
 
-/** Parses an environment, including the files that `<name>_FILE` names. Never throws: problems are returned beside the valid settings. */
+/** Parses an environment, including the files that `<name>_FILE` names. Problems are returned beside the valid settings, and not thrown. */
 export const readConfig = (environment: variables.Env) => {
   const { env, problems } = variables.readEnvironment(environment);
   const { values: valid, invalid } = variables.readVariables(env);
-  // All defaults are valid, so every variable has a value.
+  // All defaults are valid, so every variable with a default has a value.
   const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;
   const { providers, problems: providerProblems } =
     'OIDC_PROVIDERS' in valid

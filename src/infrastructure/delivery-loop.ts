@@ -7,7 +7,7 @@ import type { Clock } from '../application/ports/clock-and-ids.ts';
 
 export type WakeUpSignal = ReturnType<typeof createWakeUpSignal>;
 
-/** Wakes a delivery loop when messages or events were stored to be sent. */
+/** Wakes a delivery loop: when messages or events were stored to be sent, when an attempt ends, and when the loop has to stop. */
 export const createWakeUpSignal = () => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
@@ -18,7 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. Only one caller may wait. @returns `isForAll` */
+    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. For one caller. @returns whether a call was for all */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -35,11 +35,11 @@ export const createWakeUpSignal = () => {
 };
 
 /**
- * The longest time between two polls, in milliseconds. The time is random, and most calls of `wake` do not change it: who asks for mail must not choose
- * the time of a poll.
+ * The longest time between two polls in milliseconds, while there is room for attempts. The time is random, and most calls of `wake` do not change it:
+ * a client that asks for a mail must not choose the time of a poll.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds for which a stop waits for attempts in progress. Then it aborts them, and waits as long again. */
+/** Milliseconds for which a stop waits at most for attempts in progress. Then it aborts them, and waits at most as long again. */
 const GRACE = 5_000;
 
 type DeliveryDeps = {
@@ -52,13 +52,13 @@ type DeliveryDeps = {
   readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Called when no message or event is due. Never rejects. */
+  /** Called when no attempt could be begun. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
 export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: number };
 
-/** Sends stored messages or events until `signal` is aborted. A slow attempt does not delay others. */
+/** Sends stored messages or events until `signal` is aborted, up to `concurrency` of them at the same time. */
 export const deliver = async (
   { send, concurrency, store, wakeUp, abortAttempts, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ export const deliver = async (
   await Promise.race([allAttempts, pause(grace, undefined, { ref: false })]);
 };
 
-/** The least milliseconds between two counts. A count reads up to a thousand rows, and each event may cause one. */
+/** The least milliseconds between two counts. A count reads up to 2,000 rows, and each event may cause one. */
 const COUNT_INTERVAL = 1_000;
 
 /** Counts the waiting messages or events for metrics. @param read `since`: since when the oldest one waits; `null` if none waits */

@@ -30,7 +30,7 @@ export const openSender =
     return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
 
-type Delivery = {
+type Options = {
   readonly logger: Logger;
   readonly report: Report;
   readonly wakeUp: WakeUpSignal;
@@ -41,7 +41,7 @@ type Delivery = {
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
-  { logger, report, isWatched, wakeUp }: Delivery,
+  { logger, report, isWatched, wakeUp }: Options,
   replacement?: SenderFor,
 ) => {
   const stop = new AbortController();
@@ -98,7 +98,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
 /**
  * The configured mailer, which connects when it sends; `null` if the service sends no mail. Outside production without MAIL_URL, it writes mail to files,
  * and the links in mail to the log.
- * @throws Error that names DATA_DIR and the system's reason
+ * @throws Error that names DATA_DIR and the reason
  */
 export const openMailer = async (
   config: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
@@ -110,7 +110,7 @@ export const openMailer = async (
   const { url, from, requireTls, oauth } = mail;
   if (url?.startsWith('http')) {
     const { httpMailer } = await import('../adapters/mailer/http.ts');
-    return httpMailer({ post: await signedPost(url, config), from, clock });
+    return httpMailer({ post: postSigned.bind(null, url, await loadOrCreateHookKey(config)), from, clock });
   }
   if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
   try {
@@ -124,13 +124,10 @@ export const openMailer = async (
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
 };
 
-export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
-  postSigned.bind(null, url, await loadOrCreateHookKey(keys));
-
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: Delivery & { readonly templates: () => Promise<MailTemplates> },
+  { logger, wakeUp, report, isWatched, templates }: Options & { readonly templates: () => Promise<MailTemplates> },
 ) => {
   // Mails join program and system by a comma, since "on" is English.
   const names = () => deviceNames(', ');

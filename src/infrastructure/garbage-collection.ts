@@ -10,7 +10,7 @@ export const turnOffPretenuring = (): void => setFlagsFromString('--no-allocatio
 /** Milliseconds after the start, so that the collection does not delay the first requests. */
 const AFTER_START = 1_000;
 
-/** Collects the 14 MiB of garbage of the start, which blocks for about 70 ms. Otherwise, an idle process would never collect it (ADR 0021). */
+/** Collects the 14 MiB of garbage of the start, which blocks for about 70 ms. An idle process would keep this garbage otherwise (ADR 0034). */
 export const releaseMemoryOfStart = (): void => {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');

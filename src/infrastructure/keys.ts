@@ -5,7 +5,7 @@ import { randomSecrets } from '../adapters/crypto/secrets.ts';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
+import { decode32Bytes, hookKeyOf, pairOf, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { restrictDirectory } from './private-data.ts';
 
@@ -25,7 +25,7 @@ const PAIR_FILE: Omit<KeyFile<KeyPair>, 'file'> = {
   make: () => privatePem(newPair().privateKey),
   description: 'a private key on P-256',
   advice:
-    'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
+    'Restore it from a backup, or remove it: the next start makes a new one, and tokens of the old one are no longer accepted.',
 };
 
 export const KEY_FILES = {
@@ -33,7 +33,7 @@ export const KEY_FILES = {
   refresh: { ...PAIR_FILE, file: join('keys', 'refresh.pem') },
   factors: {
     file: join('keys', 'factors.key'),
-    parse: (text: string) => secretKey(text.trimEnd()),
+    parse: (text: string) => decode32Bytes(text.trimEnd()),
     make: () => `${newFactorKey()}\n`,
     description: 'a key of 32 bytes in base64url',
     advice:
@@ -56,7 +56,7 @@ export const ALL_KEY_FILES: readonly KeyFile<unknown>[] = Object.values(KEY_FILE
 /**
  * The key pairs in `dataDir`, for development and tests. Missing ones are created, readable only by their owner. Processes that start at the same time
  * use the same pairs.
- * @throws Error that names DATA_DIR, the file in it and the system's reason
+ * @throws Error that names DATA_DIR, and what in it cannot be used
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   const access = await loadOrCreate(dataDir, KEY_FILES.access);
@@ -68,7 +68,7 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
 
 type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
-/** FACTOR_KEYS; without them, outside production, a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
+/** FACTOR_KEYS; without them, in production `null`, else a key in `dataDir`, which is created if it is missing. @throws Error as `loadOrCreateKeys` */
 export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
   factorKeys === null && nodeEnv !== 'production'
     ? ([await loadOrCreate(dataDir, KEY_FILES.factors)] as const)

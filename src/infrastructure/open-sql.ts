@@ -13,7 +13,7 @@ import { restrictOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
-  /** The clock to which stored times are compared: the clock of the database server, or for SQLite, of this machine. */
+  /** The clock to which stored times are compared: that of the database server, or for SQLite, that of this machine. */
   readonly clock: Clock;
   readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;

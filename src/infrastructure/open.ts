@@ -14,15 +14,15 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
 
-/** Brings the database up to date, for programs with their own tables and MIGRATE_ON_START=false. @throws Error that names the setting at fault */
+/** Brings the database up to date, for programs with tables of their own and MIGRATE_ON_START=false. @throws Error that names the setting at fault */
 export const migrate = async ({ database }: Config, tables: OwnTables = {}): Promise<void> =>
   (await import('./open-sql.ts')).migrateSql(database, tables);
 
 /**
- * The use cases without HTTP, for scripts and tests. It opens no port, purges no rows, and sends no mail, which waits for a running service. The log goes
- * to standard error. `register` and `logIn` take bodies as the API does, and validate them. All functions throw an `AppError` with a code of the catalog.
+ * Some use cases without HTTP, for scripts and tests. It opens no port and purges no rows; mail and webhooks wait for a running service. The log goes to
+ * standard error. `register` and `logIn` take bodies as the API does, and validate them. What is refused throws an `AppError` with a code of the catalog.
  * @param overrides as for `serve`. Its `close` is called by the returned `close`, or if opening fails.
- * @throws Error that names the invalid setting
+ * @throws Error that names the invalid setting or override
  *
  * @example
  * const auth = await open(parseConfig({ NODE_ENV: 'test' }), { storage: memoryStorage() });
@@ -44,14 +44,14 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     const [registerUser, logInUser] = [registerByPolicy(service.deps), login(service.deps)];
     const [refreshTokens, endSession] = [refresh(service.deps), logout(service.deps)];
     return {
-      /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address first */
+      /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address, or to log in, first */
       register: async (body: v.InferInput<PasswordlessRegisterBody>) => {
         const { locale, ...input } = parseBody(registerBody(service.deps), body);
         return registerUser({ ...input, locales: locale === undefined ? [] : [locale] });
       },
-      /** @returns tokens, or a `pendingLogin` if the account needs a second factor */
+      /** @returns tokens, or a `pendingLogin` if a second factor, or a code by mail for a new device, is missing */
       logIn: async (body: v.InferInput<typeof LoginBody>) => logInUser(parseBody(LoginBody, body)),
-      /** @returns a new pair of tokens, which replaces the old one. If the old refresh token is used again later, the session ends. */
+      /** @returns a new pair of tokens, which replaces the old one. If the old refresh token is used again after JWT_REFRESH_RACE_WINDOW, the session ends. */
       refresh: (refreshToken: string) => refreshTokens([refreshToken]),
       logOut: (refreshToken: string) => endSession([refreshToken]),
       close: opened.closeAll,

@@ -6,12 +6,12 @@ import { GROUP_AND_OTHERS, isPublicAfterRestricting, restrictToOwner } from '../
 const OWN_NAMES = /^(?:database\.sqlite.*|keys|mail)$/;
 const STICKY = 0o1000;
 
-/** Makes all files that this process creates from now on accessible only to its user. */
+/** Makes files that this process creates from now on accessible only to its user, unless their mode is changed afterwards. */
 export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
 
-/** Restricts a directory in `dataDir` to its owner, unless another user owns it. @throws Error if everybody can still access the directory */
+/** Restricts `dataDir` by `restrictOwnDirectory`, and a directory in it if this process may. @throws Error if everybody can still access the directory in it */
 export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;

@@ -13,12 +13,12 @@ import { SIGNALS_OF_NPM, type Stop, stopAtSignals } from './signals.ts';
 import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
- * Starts the service. If that fails, all opened parts are closed, including the caller's storage. With WORKERS above 1, this process only starts worker
- * processes. They run the same program, and serve the requests.
+ * Starts the service. If that fails, all opened parts are closed, including the caller's storage. With WORKERS above 1, this process starts worker
+ * processes, which run the same program, and serve the requests.
  * @param overrides replacements for parts of the service
  * @returns a function that stops the service, as SIGTERM and SIGINT do unless `stopsAtSignals` is `false`: the service accepts requests for
- *   SHUTDOWN_DELAY, answers all of them, and closes all connections. `why` is logged. Further calls wait for the first one.
- * @throws Error that names the invalid setting
+ *   SHUTDOWN_DELAY, answers them, and closes all connections. With one process, `why` is logged. Further calls wait for the first one.
+ * @throws Error that names the invalid setting or override
  *
  * @example
  * const stop = await serve(parseConfig(process.env), { storage, close: () => database.close() });
@@ -28,6 +28,8 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   overrides: Overrides<Own> = {},
 ): Promise<(why: string) => Promise<void>> =>
   closingOnFailure(async (opened) => {
+    // Added first, so it is called last: a worker ends when it disconnects from the primary process.
+    if (isWorker(config)) opened.add(() => process.disconnect?.());
     if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
     if (overrides.stopsAtSignals === false) return stop;
@@ -38,8 +40,6 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   });
 
 const start = async (config: Config, overrides: Overrides, opened: OpenedParts): Promise<Stop> => {
-  // Added first, so it is called last: a worker ends when it disconnects from the primary process.
-  if (isWorker(config)) opened.add(() => process.disconnect?.());
   const log = await openLog(config, 'stdout', idsOfRequest);
   opened.add(log.close);
   if (isWorker(config)) return callOnce(await serveRequests(config, overrides, opened, log));
@@ -105,37 +105,37 @@ const serveRequests = async (
   };
 };
 
-/** The most rows that a transaction changes: few, since other transactions wait for its locks. */
+/** The limit of a purge in one batch: small, since other transactions wait for its locks. */
 const BATCH_SIZE = 100;
-/** Milliseconds between two transactions that remove the sessions of a mass ending: these sessions are refused already. */
+/** Milliseconds between two batches of a mass ending, which is not urgent: its sessions are refused already. */
 const PAUSE_MS = 250;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Runs the rounds of `TASKS` every minute, each independently, until `signal` is aborted. A purge that has deleted rows writes one line to the log.
- * @param onDone called when a round has dealt with all rows that were due
+ * Repeats each of the `TASKS` until `signal` is aborted, a minute after its end. A purge that has deleted rows writes one line to the log.
+ * @param onDone called when a task has dealt with all rows that were due
  */
 export const purge = async (
   deps: PurgeDeps,
   logger: Logger,
   signal: AbortSignal,
-  onDone: (round: Task) => void = () => undefined,
+  onDone: (task: Task) => void = () => undefined,
   interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
-  const repeatRound = async (round: Task, batch: Purge): Promise<void> => {
+  const repeat = async (task: Task, batch: Purge): Promise<void> => {
     let count = 0;
     while (!signal.aborted) {
       try {
         const rowCount = await batch(BATCH_SIZE);
         count += rowCount;
         if (rowCount >= BATCH_SIZE) continue;
-        onDone(round);
+        onDone(task);
       } catch (error) {
-        logger.warn({ err: error, rows: round }, 'rows could not be purged');
+        logger.warn({ err: error, rows: task }, 'rows could not be purged');
       }
-      // These three rounds purge nothing. Acts of operators have log lines of their own.
-      if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(round))
-        logger.info({ rows: round, count }, 'purged');
+      // The numbers of these three tasks are not, or not only, of deleted rows. Acts of operators have log lines of their own.
+      if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(task))
+        logger.info({ rows: task, count }, 'purged');
       count = 0;
       await wait(interval);
     }
@@ -148,6 +148,6 @@ export const purge = async (
     await wait(PAUSE_MS);
     return limit;
   };
-  const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
-  await Promise.all((Object.entries(rounds) as [Task, Purge][]).map((round) => repeatRound(...round)));
+  const tasks = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
+  await Promise.all((Object.entries(tasks) as [Task, Purge][]).map((each) => repeat(...each)));
 };

@@ -1,13 +1,13 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export type Stop = (why: string) => Promise<void>;
-type Service = { readonly stop: Stop; readonly signalLimit: number; readonly fail: (error: unknown) => void };
+type Stoppable = { readonly stop: Stop; readonly signalLimit: number; readonly fail: (error: unknown) => void };
 
 /** If npm runs the program, it gets two signals at a Ctrl-C: one from the terminal, one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
-/** The services that run in this process. `signalCount` is the number of signals that it has received. */
-const running = new Set<Service>();
+/** The services that run in this process. `signalCount` is the number of signals that the process has received while there were any. */
+const running = new Set<Stoppable>();
 let signalCount = 0;
 
 const onSignal = (signal: NodeJS.Signals): void => {
@@ -20,13 +20,13 @@ const onSignal = (signal: NodeJS.Signals): void => {
 };
 
 /**
- * Calls `stop` at the first signal, and ends the process afterwards, since an open connection to a server that hangs could keep it alive. If the program
- * has signal listeners of its own, the process is not ended.
- * @param signalLimit if more signals than this number arrive, the process ends at once. A worker has no such limit, since it ends with its primary process.
- * @param fail called if `stop` has failed
+ * Calls `stop` at the first signal. Afterwards it ends the process, which an open connection to a server that hangs could keep alive, unless the program
+ * has a listener of its own for the signal.
+ * @param signalLimit if more signals arrive than the limit of each running service, the process ends at once. `Infinity` for a worker: it ends with its primary
+ * @param fail called if `stop` fails after a signal
  * @returns a function that calls `stop` as well. After it, signals do not call `stop`; by default, they end the process.
  */
-export const stopAtSignals = (stop: Stop, signalLimit: number, fail: Service['fail']): Stop => {
+export const stopAtSignals = (stop: Stop, signalLimit: number, fail: Stoppable['fail']): Stop => {
   const service = { stop, signalLimit, fail };
   if (running.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
   running.add(service);

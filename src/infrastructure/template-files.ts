@@ -10,7 +10,7 @@ import { BASE_LOCALE, fallbacksOf } from '../domain/text.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTextFile } from './texts.ts';
 
-/** Templates and texts by the names of their files, such as `log-in.html` or `de.json`. Files of an operator replace files of the service. */
+/** Templates and texts by the names of their files, such as `log-in.html` or `de.json`. */
 type Files = ReadonlyMap<string, string>;
 
 type Kind = {
@@ -18,7 +18,7 @@ type Kind = {
   readonly directory: URL;
   /** Loads the check of an operator's files, which a start without such files does not need (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
-  /** The language whose texts replace those that another language lacks. Default: none. */
+  /** The language whose texts are used where another language lacks some. Default: none. */
   readonly fallback?: string;
 };
 
@@ -33,7 +33,7 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most are never needed. */
+/** Replaces templates and single texts of the service by those of an operator. A language of the service is read when it is first needed. */
 const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
@@ -82,7 +82,7 @@ const templatesOf = <Texts>(kind: Kind) => {
     const check = await loadCheck();
     try {
       const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
-      // Directories are reported: in earlier versions, each language of the mails was a directory.
+      // Names without a dot are reported as directories: in earlier versions, each language of the mails was one.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);

@@ -8,7 +8,7 @@ const UTF_16 = new Map([
 
 /**
  * Decodes UTF-8, or UTF-16 with a byte order mark, which editors on Windows write. The mark is removed.
- * @throws Error for any other encoding, and for NUL: UTF-16 without a mark is often valid UTF-8 with many NULs
+ * @throws Error for invalid bytes, and for NUL: UTF-16 without a mark is often valid UTF-8 with many NULs
  */
 export const decodeText = (bytes: Uint8Array): string => {
   const [first = 0, second = 0] = bytes;
@@ -30,7 +30,7 @@ export const readTextFile = async (path: string): Promise<string> => {
   }
 };
 
-/** Control and format characters, which a terminal may execute as commands, or which change the order of the shown text. */
+/** Control and format characters: some are commands to a terminal, others change the order of the shown text, or are invisible. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
 export const printable = (text: string): string => text.replace(UNPRINTABLE, '\ufffd');

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
 
-/** Finds the commit without Git. @param root a URL with a trailing slash. @returns `null` outside of a clone: in an image, a package, a linked worktree */
+/** Finds the commit without Git. @param root a URL with a trailing slash. @returns `null` if there is no directory `.git`, or no commit in it */
 export const checkedOutRevision = (root: URL): string | null => {
   try {
     const read = (name: string): string => readFileSync(new URL(`.git/${name}`, root), 'utf8').trim();

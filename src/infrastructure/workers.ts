@@ -12,7 +12,7 @@ import { listenForMetrics } from './http-server/server.ts';
 /** Whether this process is a worker, which the primary process has started to serve requests. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
 
-/** A message to a process that has just ended fails, which does not matter. */
+/** For failures that do not matter, such as that of a message to a process that has just ended. */
 const ignore = (): undefined => undefined;
 
 /** Milliseconds between two pings that the primary process sends to each listening worker. */
@@ -23,7 +23,7 @@ const PING = 'tandem:ping';
 
 type Answer = { readonly metrics?: MetricsOfWorker };
 
-/** In a worker: answers each ping of the primary process at once, and a second time with the metrics. */
+/** In a worker: answers each ping of the primary process at once, and if there are metrics, a second time with them. */
 export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
   void process.on('message', (message) => {
     if (message !== PING) return;
@@ -89,9 +89,9 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers, which share the port. The first one brings the database up to date. The others start when it listens, so that a failure is reported
- * once.
- * @throws CommandError if a worker cannot start; the worker has written the reason to standard error
+ * Starts the workers, which share the ports. The others start when the first one listens, which has brought the database up to date by then (unless
+ * MIGRATE_ON_START is false). So what prevents every start is reported once.
+ * @throws CommandError if a worker cannot start. It lacks the reason, which a worker writes to standard error itself
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);

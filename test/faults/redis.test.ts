@@ -8,7 +8,7 @@ import type { TestServer } from '../support/servers/server.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const LIMIT = 5;
-const AWAY = 'Redis is unavailable: each instance counts requests and failed log-ins for itself';
+const AWAY = 'Redis is unavailable: each process counts requests and failed log-ins for itself';
 const BACK = 'Redis is available again: requests and failed log-ins are counted for all instances';
 /** Milliseconds; the time-out only catches hangs. */
 const RECOVERY = { timeout: 60_000, interval: 100 };

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import request from 'supertest';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
@@ -184,6 +185,24 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
     } finally {
       await again.stop('SIGKILL');
     }
+  });
+
+  it('lets each worker of a program close its storage before it ends', async () => {
+    const program = `${temporaryDirectory().newPath()}.mjs`;
+    writeFileSync(
+      program,
+      `import { serve, parseConfig } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
+      const close = async () => {
+        for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+        process.stdout.write(JSON.stringify({ pid: process.pid, msg: 'closed' }) + '\\n');
+      };
+      await serve(parseConfig(process.env), { close });`,
+    );
+    const again = await runService(env, [], program);
+    const pids = await workers(2, again);
+    expect(await again.stop()).toEqual({ code: 0, signal: null });
+    const closed = lines(again).flatMap(({ pid, msg }) => (msg === 'closed' ? [pid] : []));
+    expect(closed.toSorted()).toEqual([...pids, again.child.pid].toSorted());
   });
 
   it('ends with the message and the status of a worker that cannot start', async () => {

@@ -18,7 +18,7 @@ type ActionInput<Declared> = {
   readonly terminal: Terminal;
 };
 
-/** The output of an action: `text`, or with `--json` the object `json` in one line. */
+/** The output of an action: `text`, or with `--json` the object `json` in one line, if there is one. */
 export type Answer = { readonly text: string; readonly json?: object; readonly status?: Status };
 
 /** An action of a command, such as `users find USER`. The help of the command is made from it. */
@@ -34,9 +34,9 @@ export type Command = {
   /** The actions by their names. The action `''` is run if the arguments name none. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
-  /** The exit status after a failure. Default: 1. */
+  /** The exit status after a failure that has none of its own. Default: 1. */
   readonly failureStatus?: Status;
-  /** Whether the command always prints JSON, also without `--json`. */
+  /** Whether the command prints results and errors as JSON without `--json`, too. */
   readonly isJson?: boolean;
 };
 
@@ -91,7 +91,7 @@ export const jsonLine = (json: object): string => `${printableJson(JSON.stringif
 
 const TIME = /^(?:at|\w+At)$/;
 
-/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. The attributes of a user stay as they are. */
+/** Writes times in ISO 8601; the time 0, such as that of a password that was never changed, becomes `null`. The attributes of a user stay as they are. */
 export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));
@@ -99,7 +99,7 @@ export const withTimes = (name: string, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withTimes(member, each)]));
 };
 
-/** Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output. */
+/** Runs a command. The reason of a failure goes to standard error, and if the output is JSON, also to standard output. */
 export const runAction = async (
   name: string,
   command: Command,

@@ -9,14 +9,14 @@ import { type Answer, action, type Command } from './command.ts';
 const OTHER_PROGRAMS =
   'DATABASE_URL is no file of SQLite. For PostgreSQL use pg_dump and pg_restore, for MariaDB and MySQL mariadb-dump or mysqldump.';
 
-/** @throws CommandError if DATABASE_URL is not a file of SQLite */
+/** @throws CommandError if DATABASE_URL is not a file of SQLite; ConfigError */
 const sqliteIn = (env: Env) => {
   const { database, dataDir } = parseConfig(env);
   if (database.kind !== 'sqlite') throw new CommandError('configuration', OTHER_PROGRAMS, 2);
   return { database, dataDir };
 };
 
-/** The database of MOVE_FROM, which is validated like DATABASE_URL. @throws ConfigError that names MOVE_FROM */
+/** The database of MOVE_FROM, which is validated like DATABASE_URL. @throws ConfigError that names MOVE_FROM in place of DATABASE_URL */
 const sourceIn = (env: Env): Config['database'] => {
   const { [MOVE_FROM]: url, [`${MOVE_FROM}_FILE`]: file } = env;
   try {
@@ -61,7 +61,7 @@ export const data: Command = {
     }),
   },
   notes: `A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: with
-these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
+these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored where these keys are not, everybody has to log in again.
 Keys in variables (JWT_…_KEY) are never in it, and move leaves those of DATA_DIR where they are.
 
 backup and restore are for a file of SQLite: the one in DATA_DIR, or that of DATABASE_URL. For other databases use their own programs.
@@ -72,5 +72,5 @@ LIST is one file with lines of SHA-1:COUNT in ascending order, or a directory wi
 FILE has six bytes for each password. Ten million take 60 MB, and refuse another password with a chance of 1 in 28 million.
 
 Standard output is one JSON object: what was done, or { "error": { "code", "message" } }. Lines about the progress of move go to standard
-error. Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.`,
+error. Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused, for instance because something is in the way.`,
 };

@@ -20,7 +20,7 @@ import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, makeFactorKey, type Output, rotateKeys, writeOutput } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
 
-const answer = async (out: string | undefined, pages: readonly Output[]) => ({ text: await writeOutput(out, pages) });
+const answer = async (out: string | undefined, files: readonly Output[]) => ({ text: await writeOutput(out, files) });
 
 const filesAction = (does: string, make: (env: Env) => readonly Output[] | Promise<readonly Output[]>): Action =>
   action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });
@@ -70,12 +70,12 @@ const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   ];
 };
 
-/** Lists the keys in the environment, each with its `kid` and its use. @throws ConfigError if the service would not start */
+/** Lists the keys of tokens in the environment, each with its `kid` and its use, and the public key of hooks. @throws ConfigError */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
   const hookKey = await existingHookKey(config);
-  const hookKeyLine = hookKey === null ? '' : `\nPublic key of HOOK_BEFORE_REGISTER:\n  ${publicHookKey(hookKey)}\n`;
+  const hookKeyLine = hookKey === null ? '' : `\nPublic key of hooks:\n  ${publicHookKey(hookKey)}\n`;
   if (pairs === null)
     return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${hookKeyLine}`;
   return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}${hookKeyLine}`;
@@ -83,7 +83,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted
+ * @throws CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted; Error without FACTOR_KEYS
  */
 const reEncryptSecrets = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);
@@ -122,7 +122,7 @@ export const keys: Command = {
     ),
     hook: action({
       options: { out: 'DIR', private: true },
-      does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment; with --private, shows the private key instead, or one that it makes and does\n    not keep, as HOOK_PRIVATE_KEY of all instances',
+      does: 'shows the public key with which requests of hooks are checked; makes the key in DATA_DIR\n    unless it is there or in the environment; with --private, shows the private key instead, or one that it makes and does\n    not keep, as HOOK_PRIVATE_KEY of all instances',
       run: async ({ options: { out, private: isPrivate }, env }) => {
         if (!isPrivate && out !== undefined) throw invalidArguments('--out needs --private.');
         const config = parseConfig(env);

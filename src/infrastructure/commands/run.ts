@@ -75,7 +75,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keys,
 };
 
-/** Runs the command that the first argument names, by default `serve`. @returns the exit status; `null` if the service runs now */
+/** Runs the command that the first argument names, by default `serve`. @returns the exit status; for `serve` `null` in place of 0 */
 const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
   const [first = '', ...others] = commandLine;
   const [name, args] = first === '' || first.startsWith('-') ? ['serve', commandLine] : [first, others];
@@ -87,7 +87,7 @@ const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv):
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/** Runs a command, and ends the process, which a connection to a server that hangs could keep alive. @param env gets the variables of `.env`, too */
+/** Runs a command, and ends the process, which an open connection could keep alive, unless `serve` goes on. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);

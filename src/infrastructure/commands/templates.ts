@@ -75,7 +75,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };
 
-/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only the script would show. */
+/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the forms and buttons that only the script would show. */
 const standalonePage = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
@@ -129,7 +129,7 @@ export const templates: Command = {
   actions: {
     '': action({
       options: { to: 'FILE', locale: 'de' },
-      does: 'writes a sheet with all pages in all their states and all mails, with made-up content; by default to templates.html',
+      does: 'writes a sheet with the pages in their states and all mails, with made-up content; by default in all languages, and to templates.html',
       run: async ({ options: { to = 'templates.html', locale }, env }) => {
         const config = parseConfig(env);
         const { pages, mails, locales: mailLocales } = await openTemplates(config);

@@ -13,19 +13,19 @@ import { type Accounts, accountIn, findUser, type StorageOverrides, withAccounts
 import { accountText, eventsTable, listActions, usersTable } from './users/tables.ts';
 
 const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
-disable, end-sessions, remove-factors, delete and import ask before they do what cannot be undone.
+disable, end-sessions, remove-factors, delete and import ask for confirmation.
 
 import reads lines of JSON, or with --from the export of another system; --passwords is its file with the password hashes, --hash-config one with
 the parameters of the hashes. A line that is refused is named on standard output, by its number. --map gets a line { "old", "new" } for each id.
 export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new file that only its owner can read.
 
---json     one object on standard output, or { "error": { "code", "message" } }
+--json     one object on standard output, or { "error": { "code", "message" } }; not of import
 --dry-run  says what would be changed, and changes nothing
 --yes      does not ask
 --reason   why, which the user can read
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
-Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
+Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user, invitation or identity.`;
 
 const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
@@ -49,7 +49,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
       }),
       show: action({
         ...READ_ACTION,
-        does: 'the account, its sessions, its factors, its open links and the mail that waits for it',
+        does: 'the account, its sessions and devices, its ways to log in, its open links and the mail that waits for it',
         run: ({ args: [name = ''], env }) =>
           withUser(env, name, async (accounts, found) => {
             const json = await accountData(accounts, found, accounts.clock.now());
@@ -110,7 +110,7 @@ const endSessions = (endOfUser: Action, endAll: Action): Action => ({
   },
 });
 
-/** Reads a time as epoch milliseconds. A time without a zone is in UTC, like the times in the log and in the tables. */
+/** Reads a time as epoch milliseconds. A time without a zone is in UTC, like the times in the tables. */
 const timeIn = (option: string, text: string | undefined): number | null => {
   if (text === undefined) return null;
   const time = date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);

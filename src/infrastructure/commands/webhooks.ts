@@ -142,7 +142,7 @@ export const webhooks: Command = {
     ),
     remove: webhookAction('tells a URL of nothing more, and drops what is not delivered', remove),
   },
-  notes: `The command works beside the service, which stores events for a new webhook at once, and learns of other changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
+  notes: `The command works beside the service, which stores events for a new webhook at once, and learns of other changes within five seconds. add, test and rotate need the HOOK_PRIVATE_KEY of the service.
 
 --json     one object on standard output, or { "error": { "code", "message" } }
 

@@ -21,7 +21,7 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
-/** The links in the navigation: the start page, and the pages of those `reads` that have one. */
+/** The links in the navigation: the start page, and the pages of `reads`, without those that need mail in a service without mail. */
 const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
   ...Object.values(reads).flatMap(({ page, requires }) =>
@@ -29,7 +29,7 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
   ),
 ];
 
-/** The Koa application of the back office (ADR 0031): the stages of the service, over routes for programs and pages for people. */
+/** The handlers and routes of the back office (ADR 0031): the stages of the service, over routes for programs, and if people can log in, pages for them. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
   deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'resetLinkHandOver' | 'shownSettings'>,
@@ -63,7 +63,7 @@ export const openBackOffice = async (
   ];
   const app = createApp(routes, {
     ...http,
-    // Headers of proxies are ignored: requests are counted by program instead of address, and the Host header is compared as it was sent.
+    // The headers X-Forwarded-… are ignored: requests are counted by operator instead of address, and the Host header is compared as it was sent.
     trustProxy: 0,
     baseUrl: url,
     ...look,

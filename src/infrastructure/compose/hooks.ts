@@ -9,8 +9,8 @@ import { loadOrCreateHookKey } from '../keys.ts';
 const HOOKS: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
- * The hooks of the configuration and of the caller. Their calls are limited in time and number, counted and logged.
- * @throws Error if there are two hooks for registrations, the name of a hook is misspelt, or the key that signs requests cannot be used
+ * The hooks of the configuration and of the caller. Their calls are limited in time and number, and counted.
+ * @throws Error if there are two hooks for registrations, a hook has an unknown name or is no function, or the key that signs requests cannot be used
  */
 export const openHooks = async (
   config: Config,
@@ -44,7 +44,7 @@ export const openHooks = async (
   };
 };
 
-/** Checks the names and values of hooks for callers in JavaScript: with a misspelt `beforeRegister`, everybody could register. */
+/** For callers in JavaScript: with a misspelt `beforeRegister`, everybody could register. */
 const assertHooks = (hooks: Hooks): void => {
   for (const [name, hook] of Object.entries(hooks)) {
     if (!Object.hasOwn(HOOKS, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(HOOKS).join(', ')}`);

@@ -20,11 +20,11 @@ export type Limits = {
 };
 
 const REDIS_LINES = {
-  unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
+  unavailable: 'Redis is unavailable: each process counts requests and failed log-ins for itself',
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
 
-/** Opens the counts for rate limits and log-in attempts: in Redis (or `shared`) for all instances, or in this process while there is no Redis. */
+/** Opens the counts for rate limits, log-in attempts and repeated requests: in Redis (or `shared`) for all instances, without Redis in this process. */
 export const openLimits = async (
   config: Config,
   logger: Logger,
@@ -40,7 +40,7 @@ export const openLimits = async (
   }
   if (redisUrl === null)
     return { counts: { ...own, isDegraded: () => false }, checks: [], mode: () => 'process', isRedisUp: null };
-  // Loaded only with REDIS_URL, since its library has some 50 modules.
+  // Loaded only with REDIS_URL, since its library has many modules.
   const { openOptionalRedis } = await import('../../adapters/redis/open.ts');
   const { watchRedis } = await import('./redis-check.ts');
   const redis = await openOptionalRedis(redisUrl, logger);

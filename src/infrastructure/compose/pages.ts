@@ -29,7 +29,7 @@ type Options = {
   readonly readFiles: () => Promise<UserPageFiles>;
 };
 
-/** The language of the parameter `locale`, or else the best one for the browser, and the texts in it. */
+/** The language of the parameter `locale`, or else the best one that the browser asks for, or else `defaultLocale`, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
   const requestedLocale = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);
@@ -38,7 +38,7 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale
   return { locale, texts: localeTexts };
 };
 
-/** The language of the visitor's account, if there are texts in it: the default if the browser asks for no language that has texts. */
+/** The language of a page if the browser asks for none that has texts: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
 const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
@@ -60,7 +60,7 @@ export const userFailures = (config: Config, readFiles: Options['readFiles']): H
   };
 };
 
-/** The page `/auth/continue`, which renews a session during a navigation. It loads the key of the device in a frame. */
+/** The page `/auth/continue`, which renews a session during a navigation. Its script uses the key of the device, in a frame. */
 export const continuation = (config: Config, readFiles: Options['readFiles']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
   renderPage: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
@@ -70,7 +70,7 @@ export const continuation = (config: Config, readFiles: Options['readFiles']) =>
   },
 });
 
-/** The URL at which a visitor can try again: the page of the form, or after a temporary error of a GET request an empty text, for the same URL. */
+/** The URL at which a visitor can try again: the page of the form; after an error 5xx or 429 of a GET request an empty text, for the same URL; or `null`. */
 const retryUrlOf = ({ method, state }: Context, { status }: AppError): string | null => {
   if (state.route?.form !== undefined) return state.route.form.page;
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;

@@ -26,9 +26,9 @@ import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, the service
- * publishes no keys: publish yours. If the service then has no keys, also replace `secrets.sign` and `unsign`, so that instances accept each other's
- * signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail. Without
+ * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, unless a
+ * function returns them, the service publishes no keys: publish yours. If it has no keys then, also replace `secrets.sign` and `unsign`, so that instances
+ * accept each other's signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. `mailer: null`: no mail. Without
  * `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass the clock of its server.
  */
 export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
@@ -60,7 +60,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;
   /**
-   * Routes of the application, made with `route`. Like the routes of the service, they get authentication, rate limits, validation and the envelope of
+   * Routes of the application, made with `route`. Like the API of the service, they get authentication, rate limits, validation and the envelope of
    * answers, and are in the OpenAPI document: docs/extend.md.
    */
   routes?(service: ServiceWith<Own>): readonly Route[];
@@ -68,7 +68,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   readonly hooks?: Hooks;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];
-  /** Closes the storage. It is called once: after the last response, or if the start fails. */
+  /** Closes the storage. It is called once in each process: after the last response, or if the start fails. */
   readonly close?: () => Promise<void> | void;
   /**
    * Whether SIGTERM and SIGINT stop the service, and then end the process unless the program listens to the signals, too. Default: `true`. With
@@ -123,13 +123,13 @@ export const openPorts = async (config: Config, logger: Logger, parts: PortOptio
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** Replaces defaults. Members that are `undefined` count as missing, since a caller's compiler options may allow them. */
+/** Members that are `undefined` count as missing, since a caller's compiler options may allow them. */
 const withDefaults = <Members extends object>(replacements: Partial<Members> = {}, defaults: Members): Members => ({
   ...defaults,
   ...Object.fromEntries(Object.entries(replacements).filter(([, member]) => member !== undefined)),
 });
 
-/** The signer of tokens, and the keys. If the caller replaces the signer, the key set is empty, and without configured keys a new key signs other values. */
+/** The signer of tokens, and the keys. If the caller passes a signer, the key set is empty, and without configured keys a new key signs other values. */
 const openTokens = async (
   { keys: given, dataDir, jwtIssuer: issuer, jwtAudience: audience }: Config,
   { tokens }: PortOverrides,
@@ -151,7 +151,7 @@ const LOOK_UP = {
   available: 'passwords are looked up among leaked ones again',
 };
 
-/** After a failed look-up, a password counts as not leaked. @throws Error if the file is not a list of leaked passwords */
+/** After a failed look-up, a password counts as not leaked. @throws Error if the file cannot be read, or is no list of leaked passwords */
 const openLeakedPasswords = async (
   { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
   logger: Logger,

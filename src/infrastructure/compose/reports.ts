@@ -18,7 +18,7 @@ type Listeners = {
   readonly countRefusal: (...details: Reports['login-refused']) => void;
 };
 
-/** Passes the reports of use cases to the log and to the metrics. An error of a listener is only logged. */
+/** Passes the reports of use cases to the log, to the metrics, and to `countRefusal`. An error of a listener is only logged. */
 export const openReports = ({ logger, metrics, countRefusal }: Listeners): Report => {
   const reports = new EventEmitter<Reports>();
   reports.on('login-refused', countRefusal);
@@ -45,8 +45,8 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
 };
 
 /**
- * Milliseconds after which a count is stored at the latest. The time is random: refused log-ins of unknown accounts are not stored, so the load of
- * storing at a fixed time would tell an attacker which accounts exist.
+ * Milliseconds after which the storing of a count begins at the latest, while the database keeps up. The time is random: refused log-ins of unknown
+ * accounts are not stored, so the load of storing at a fixed time would tell an attacker which accounts exist.
  */
 const STORE_AFTER = 5_000;
 

@@ -68,7 +68,7 @@ type RouteOptions = {
   readonly own: readonly Route[];
 };
 
-/** All routes. @throws Error if a route of the application has the name, or the method and path, of another route */
+/** All routes. @throws Error if a route of the application has the name, the method and path, or with another meaning an error code, of another route */
 export const declareRoutes = (
   deps: Service,
   config: Config,
@@ -115,7 +115,8 @@ export const declareRoutes = (
   ];
   const describedRoutes = () => routes.filter(isDescribed);
   const routes: Route[] = [
-    // The router prefers the last route that matches, so routes of the service win. With an empty step-up, the guard checks that the session lives.
+    // Of routes with parameters that match, the router prefers the last one, so those of the service win. With an empty step-up, the guard checks that
+    // the session lives.
     ...own.map((each) => (each.auth === 'required' ? { ...each, stepUp: each.stepUp ?? {} } : each)),
     ...api,
     ...(config.accountPages || hasAccountPages
@@ -130,7 +131,7 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.accountPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-    ...appAssociationRoutes(config.nativeApps, ownLinksOf(config)),
+    ...appAssociationRoutes(config.nativeApps, linksOfOwnOrigin(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -168,13 +169,13 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** The URL at which users change their password, or ask for a link to do so: a front end's page for password resets asks if its URL has no token. */
+/** The URL at which users change their password, or ask for a link to do so. A front end's page for password resets has to ask for the address there. */
 const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
+const linksOfOwnOrigin = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));
 };
@@ -185,7 +186,7 @@ const readClient = (file: string) => readFileSync(new URL(`../../../client/dist/
 const CONSOLE_DIRECTORY = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE_DIRECTORY), 'utf8');
 
-/** The files of the console, read for each request (ADR 0024). The lifetime is written into the page, which cannot read the HttpOnly cookie. */
+/** The files of the console, read for each request (ADR 0024). The page gets the lifetime of the refresh cookie, since scripts cannot read that cookie. */
 const consoleFiles = ({ jwtRefreshExpiresIn, refreshCookie }: Config): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html')).replace(

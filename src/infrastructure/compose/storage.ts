@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-/** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
+/** What `OpenStorage` has beside the members of a caller's storage. `Overrides` has the checks and `close` of that storage. */
 const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws Error that names the setting at fault */
@@ -42,7 +42,7 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
   return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
-/** @throws Error if a table of the application is missing, or lacks a column */
+/** @throws Error if a table of the application cannot be read, for instance because it is missing or lacks a column */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
   const applicationRecords = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))

@@ -17,7 +17,7 @@ const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
-/** A mailbox of RFC 5322 §3.4, in a form that all mail servers accept: a name without special characters, and an address in ASCII. */
+/** A mailbox of RFC 5322 §3.4 in a simple form: a name without special characters, and an address in ASCII. */
 const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
@@ -42,13 +42,12 @@ const color = format.formatOf('a colour such as #14643a', (text) =>
 
 const locale = format.formatOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
-/** Registration, mail, passwords, factors, and the product's name, logo and colours on pages. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
     format: format.oneOf('open', 'invited', 'closed'),
     default: 'open',
     meaning:
-      'Who may register: anybody (open), those with an invitation of npx tandem users (invited), or nobody (closed). An invitation needs MAIL_URL, and passes REGISTRATION_DOMAINS.',
+      'Who may register: anybody (open), those with an invitation of npx tandem users (invited), or nobody (closed). An invitation needs mail, and passes REGISTRATION_DOMAINS.',
   },
   REGISTRATION_DOMAINS: {
     format: format.emailDomains,
@@ -67,7 +66,7 @@ export const ACCOUNT_VARIABLES = {
     secret: true,
     unset: 'generated in DATA_DIR',
     meaning:
-      'The private key that signs the requests to HOOK_BEFORE_REGISTER and VERIFY_PASSWORDS_AT, and from which the keys of webhooks are derived: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
+      'The private key that signs the requests to HOOK_BEFORE_REGISTER, to VERIFY_PASSWORDS_AT and to a MAIL_URL with https, and from which the keys of webhooks are derived: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
   },
   WEBHOOK_ALLOWED_NETWORKS: {
     format: format.networks,
@@ -98,7 +97,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('on', 'off'),
     unset: 'on (production: off)',
     meaning:
-      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. The pages for links in mail are there in any case, unless ACCOUNT_PAGES_URL names others.',
+      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. If the service sends mail, the pages for links in mail are there in both cases, unless ACCOUNT_PAGES_URL names others.',
   },
   ACCOUNT_PAGES_URL: {
     format: url.baseUrl,
@@ -121,7 +120,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('on', 'off', 'while-mail-works'),
     default: 'off',
     meaning:
-      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, a user whose last code has waited to be sent for five minutes needs none. Needs mail.',
+      'Whether a right password on a device that is new to the account needs a code by mail, too, if the address is verified and there is no second factor. With while-mail-works, a user for whom a code has waited to be sent for five minutes needs none. Needs mail.',
   },
   OIDC_PROVIDERS: {
     format: format.providerNames,
@@ -143,7 +142,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.path,
     unset: 'none',
     meaning:
-      'A file of leaked passwords, which npx tandem data leaked makes: they are refused as new passwords, and who logs in with one gets a mail.',
+      'A file of leaked passwords, which npx tandem data leaked makes: they are refused as new passwords, and a user who logs in with one gets a mail.',
   },
   LEAKED_PASSWORDS_URL: {
     format: url.baseUrl,
@@ -161,7 +160,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.someOf(NOTICE_GROUPS),
     default: NOTICE_GROUPS.join(','),
     meaning:
-      'What users are notified of by mail: a log-in on a new device or after many that failed, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
+      'What users are notified of by mail: new-device (a log-in on one, or after many that failed), password (one that was changed, or should be), email (a changed address, username or language, an export of the account), replay (a replayed token, or one without the proof of its device), factors (changes of passkeys, authenticator apps, recovery codes and log-ins at providers, and a used recovery code); or off.',
   },
   SECOND_FACTOR: {
     format: format.oneOf('optional', 'required'),
@@ -194,7 +193,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_LOGO_DARK_URL: {
     format: url.logoUrl,
     unset: 'BRAND_LOGO_URL',
-    meaning: 'The logo where the browser prefers dark. It needs BRAND_LOGO_URL.',
+    meaning: 'The logo where the browser prefers dark. Without BRAND_LOGO_URL it is not shown.',
   },
   BRAND_ICON_URL: {
     format: url.logoUrl,
@@ -246,7 +245,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.path,
     unset: 'the built-in templates and texts',
     meaning:
-      'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json. npx tandem templates eject DIR makes DIR/pages.',
+      'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json; and style.css. npx tandem templates eject DIR makes DIR/pages.',
   },
   MAIL_TEMPLATES: {
     format: format.path,
@@ -263,7 +262,7 @@ export const FORMER_SYSTEM_VARIABLES = {
     secret: true,
     unset: 'no adoption',
     meaning:
-      'The public keys of the former system, whose assertions open sessions of their users at POST /auth/adopt: EC P-256 or Ed25519 in PEM, one or more.',
+      'The public keys of the former system, whose assertions open sessions of their users at POST /auth/adopt: EC P-256 or Ed25519 in PEM, one to five.',
   },
   ADOPTION_ENDS: {
     format: format.date,
@@ -300,13 +299,14 @@ export const ADMIN_VARIABLES = {
   ADMIN_PORT: {
     format: format.portOrOff,
     default: 'off',
-    meaning: 'The TCP port of the back office, for programs of operators. Not the port of the service.',
+    meaning: 'The TCP port of the back office, for operators and their programs. Not the port of the service.',
   },
   ADMIN_HOST: { format: format.address, default: '127.0.0.1', meaning: 'The address that the back office listens on.' },
   ADMIN_URL: {
     format: baseUrl,
     unset: 'http://$ADMIN_HOST:$ADMIN_PORT',
-    meaning: 'The URL at which programs reach the back office, and the audience of their assertions.',
+    meaning:
+      'The URL at which programs and browsers reach the back office, and the audience of the assertions of programs.',
   },
   ADMIN_KEYS: {
     format: operatorKeys,

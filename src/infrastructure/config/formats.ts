@@ -13,7 +13,7 @@ export type Format<T> = {
 
 export type Variable = {
   readonly format: Format<unknown>;
-  /** Whether the value is secret. Then it may also come from a file that `<name>_FILE` names, since Docker and Kubernetes mount secrets as files. */
+  /** Whether the value is hidden, and may also come from a file that `<name>_FILE` names, since Docker and Kubernetes mount secrets as files. */
   readonly secret?: true;
   readonly default?: string | PerEnvironment;
   /** The text that the documentation shows in place of a default. If it is absent: `none`. */
@@ -59,7 +59,7 @@ export const someOf = <const T extends string>(options: readonly T[]) =>
     text === 'off' ? [] : optionsIn(text, options),
   );
 
-/** The values of OTEL_TRACES_SAMPLER that OpenTelemetry defines. */
+/** The values of OTEL_TRACES_SAMPLER in the specification of OpenTelemetry, except those of other systems. */
 export const SAMPLERS = [
   ...(['always_on', 'always_off', 'traceidratio'] as const),
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
@@ -218,7 +218,7 @@ const MAX_PROVIDERS = 10;
 
 /** The names become parts of URLs and of the names of variables. */
 export const providerNames = formatOf<readonly string[]>(
-  `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
+  `1 to ${MAX_PROVIDERS} different names, separated by commas, of up to 31 small letters, digits and single hyphens, beginning with a letter`,
   (text) => {
     const names = itemsOf(text);
     const isFit = names.every((name) => /^[a-z](?:[a-z\d]|-(?!-|$)){0,30}$/.test(name));

@@ -6,13 +6,12 @@ import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';
 import { formatOf, itemsOf, json } from './formats.ts';
 
-const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
-/** Decodes a key of 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
-export const secretKey = (text: string): Buffer | null => {
-  const key = Buffer.from(text, 'base64url');
-  return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
+/** Decodes 32 bytes in base64url. @returns `null` for any other text, also for a second way to write the same bytes */
+export const decode32Bytes = (text: string): Buffer | null => {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 && bytes.toString('base64url') === text ? bytes : null;
 };
 
 export const secretKeys = (limit: number) =>
@@ -20,7 +19,7 @@ export const secretKeys = (limit: number) =>
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
       const items = itemsOf(text);
-      const [first, ...others] = items.map(secretKey).filter((key) => key !== null);
+      const [first, ...others] = items.map(decode32Bytes).filter((key) => key !== null);
       const count = others.length + 1;
       if (first === undefined || count < items.length || count > limit || new Set(items).size < count) return undefined;
       return [first, ...others];
@@ -34,7 +33,7 @@ export const pageServers = (limit: number) =>
     (text) => {
       const servers = itemsOf(text).flatMap((item) => {
         const [, id = '', hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item) ?? [];
-        const secretHash = secretKey(hash);
+        const secretHash = decode32Bytes(hash);
         return secretHash === null ? [] : [{ id, secretHash }];
       });
       return servers.length === itemsOf(text).length && servers.length <= limit ? servers : undefined;
@@ -48,7 +47,7 @@ export const KEY_VARIABLES = {
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** The blocks of a PEM text, whose line breaks may be the two characters `\n`. @returns no block if there is other text between them */
+/** The blocks of a PEM text, whose line breaks may be the two characters `\n`. @returns no block if there is other text beside them */
 const pemBlocks = (text: string): { label: string; pem: string }[] => {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
@@ -58,7 +57,7 @@ const pemBlocks = (text: string): { label: string; pem: string }[] => {
 const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
 /** @returns the keys that `make` reads; `undefined` if that fails, or `isFit` refuses one of them */
-const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
+const keysIfFit = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
   try {
     const keys = make();
     return keys.every(isFit) ? keys : undefined;
@@ -69,13 +68,13 @@ const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefine
 
 export const privateKey = formatOf('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
   const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
-  return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
+  return block && more.length === 0 ? keysIfFit(() => [createPrivateKey(block.pem)])?.[0] : undefined;
 });
 
 const publicKeysOf = (text: string, isFit?: (key: KeyObject) => boolean): KeyObject[] | undefined => {
   const blocks = pemBlocks(text);
   const arePublic = blocks.length > 0 && blocks.every(({ label }) => label === 'PUBLIC KEY');
-  return arePublic ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
+  return arePublic ? keysIfFit(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
 };
 
 export const publicKeys = formatOf('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>

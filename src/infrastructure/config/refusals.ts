@@ -20,7 +20,7 @@ import {
 import { isLoopback } from './urls.ts';
 import type { Values } from './variables.ts';
 
-/** Messages, each with the condition for it. A message begins with the name of a variable, and contains no value. */
+/** Messages, each with the condition for it. A message is a fixed text, which begins with the name of a variable. */
 export type Rules = Readonly<Record<string, (env: Values) => boolean | null | undefined>>;
 
 export const inProduction = (rules: Rules): Rules =>
@@ -111,7 +111,7 @@ const EVERYWHERE: Rules = {
     (env.JWT_REFRESH_COOKIE_SAME_SITE === 'none' || env.JWT_REFRESH_COOKIE_PREFIX !== undefined),
   'JWT_REFRESH_COOKIE_PATH: must be / with __Host-Http-': (env) =>
     env.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' && cookiePathOf(env) !== '/',
-  // In development without BASE_URL, this is not checked: a proxy may add a path that the service does not know.
+  // Outside production without BASE_URL, this is not checked: a proxy may add a path that the service does not know.
   'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /': (
     env,
   ) => (isProduction(env) || env.BASE_URL !== undefined) && !cookieCoversAuth(env),
@@ -171,7 +171,7 @@ const EVERYWHERE: Rules = {
     env.PASSWORDS === 'optional' && env.LOGIN_BY_CODE === 'off',
 };
 
-/** Combinations of variables with which the service refuses to start: they break a promise, or nobody could log in (ADR 0020). */
+/** Settings with which the service refuses to start (ADR 0020). */
 export const REFUSALS: Rules = {
   ...Object.assign({}, ...KEY_NAMES.map(keyRules)),
   ...EVERYWHERE,

@@ -35,9 +35,9 @@ export const mailOAuth = formatOf<MailOAuth>(
   },
 );
 
-/** The URL of a mail server. Port 0 is refused, and so are control characters in the decoded user and password, which SMTP cannot send. */
+/** The URL of an SMTP or HTTP server. Of SMTP, port 0 is refused, and control characters in the decoded user and password, which SMTP cannot send. */
 export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
-  'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
+  'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the https:// URL of a server of yours, or an http:// URL on this machine',
   (input) => {
     const text = input.trim();
     if (/^https?:/i.test(text)) {
@@ -81,7 +81,7 @@ const KINDS = {
 /** `sqlite:path`, or also `sqlite:///path` if the path begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** The allowed parameters of a PostgreSQL URL: those that the driver reads, without those that would override options of the service. */
+/** The allowed parameters of a PostgreSQL URL. Of others, the driver ignores some (`schema`), and some override options of the service (time-outs). */
 const POSTGRESQL = [
   ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
@@ -120,7 +120,7 @@ const isServer = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** The parameters of the query that are allowed. Others, such as time-outs, would override options of the service. */
+/** The parameters of the query that are allowed. Some others, such as time-outs, would override options of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {

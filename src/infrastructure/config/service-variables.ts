@@ -8,7 +8,6 @@ export const RATE_LIMITS = byEnvironment(
   'global=100/60,strict=20/60,public=1000/300',
 );
 
-/** The process, HTTP and storage. */
 export const SERVICE_VARIABLES = {
   NODE_ENV: {
     format: format.oneOf('development', 'production', 'test'),
@@ -71,7 +70,7 @@ export const SERVICE_VARIABLES = {
     format: url.passkeyOrigins,
     default: '',
     meaning:
-      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps that are not in NATIVE_APPS, for example android:apk-key-hash:….',
+      'Origins that may use passkeys besides that of BASE_URL and the allowed ones, for example that of an app that is not in NATIVE_APPS: android:apk-key-hash:….',
   },
   PASSKEYS_PAGE_URL: {
     format: url.pageUrl,
@@ -95,7 +94,7 @@ export const SERVICE_VARIABLES = {
     format: format.milliseconds(1, 2 ** 31 - 1),
     default: '30000',
     meaning:
-      'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to the database gets a tenth of it, a statement a sixth.',
+      'The time limit for receiving a request, and that for handling it, each in milliseconds. Opening a connection to a database server gets a tenth of it, a statement a sixth.',
   },
   SHUTDOWN_DELAY: {
     format: format.durationFromZero('1m'),
@@ -112,7 +111,7 @@ export const SERVICE_VARIABLES = {
     format: format.rateLimits,
     default: RATE_LIMITS,
     meaning:
-      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of documents such as the key set, and of the error catalog; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
+      'The rate limits, requests/seconds for each client and route: strict for instance of registration, log-in and changes that need the password; public of documents such as the key set, of the error catalog and of GET /auth/gateway; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
     format: format.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -152,7 +151,7 @@ export const SERVICE_VARIABLES = {
     format: format.path,
     default: '.data',
     meaning:
-      'The directory of the file of SQLite and of the keys that are generated outside production. Access by other users is removed from both.',
+      'The directory of the file of SQLite, of generated keys, and outside production of mail that is not sent. Access by other users is removed from them.',
   },
   DATABASE_URL: {
     format: databaseUrl,
@@ -169,7 +168,7 @@ export const SERVICE_VARIABLES = {
   DATABASE_POOL_SIZE: {
     format: format.wholeNumber(1, 1_000),
     default: '10',
-    meaning: 'How many connections to the database server one instance keeps at most.',
+    meaning: 'How many connections to the database server one process keeps at most.',
   },
   MIGRATE_ON_START: {
     format: format.flag,

@@ -2,7 +2,7 @@ import * as format from './formats.ts';
 import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
-/** A `path-value` of RFC 6265 §4.1.1 without spaces. */
+/** A `path-value` of RFC 6265 §4.1.1 without spaces and commas. */
 export const cookiePath = format.textFormat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),
@@ -16,7 +16,7 @@ const stringOrUri = format.textFormat(
 
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 
-/** Tokens and cookies (SPEC "Key configuration", "Refresh cookie"). */
+/** Among them are those of SPEC "Key configuration" and "Refresh cookie". */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
     format: privateKey,
@@ -110,7 +110,7 @@ export const SESSION_VARIABLES = {
   JWT_REFRESH_COOKIE_PREFIX: {
     format: format.oneOf('__Http-', '__Host-Http-'),
     meaning:
-      "What the names of the refresh cookie and of the log-in's cookies begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.",
+      'What the names of the refresh cookie and of most cookies for log-ins and pages begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.',
   },
   JWT_REFRESH_COOKIE_PATH: {
     format: cookiePath,
@@ -150,7 +150,7 @@ export const SESSION_VARIABLES = {
     format: pageUrl,
     unset: '/auth/log-in of the service; with ACCOUNT_PAGES=off: none',
     meaning:
-      'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin.',
+      'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin, or that of BASE_URL.',
   },
   PAGE_SERVERS: {
     format: pageServers(20),

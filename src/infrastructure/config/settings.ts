@@ -102,7 +102,7 @@ export const settingsOf = (env: Values) => {
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host, and the labels of the host. A new password must not consist of these words. */
+    /** The name of the product, its host, and the labels of the host. A new password must not be a variant of one of them. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
@@ -111,7 +111,7 @@ export const settingsOf = (env: Values) => {
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, which needs https and a Secure cookie. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, for which `canBindBrowsers` has the conditions. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),
@@ -161,7 +161,7 @@ export const settingsOf = (env: Values) => {
   };
 };
 
-/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for all names of this machine. */
+/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for localhost, 127.0.0.1 and ::1 as well. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));
@@ -183,7 +183,7 @@ export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
 
-/** The database, with time-outs far below the time-out of a request, so that the request can still report a failure. */
+/** The database, with time-outs below that of a request, so that the request can still report a failure. */
 const databaseOf = (env: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = env;
   if (url === undefined)
@@ -210,7 +210,7 @@ export const keysOf = (env: Values): TokenKeys | null => {
   return access && refresh && { access, refresh };
 };
 
-/** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
+/** By default (SPEC "Token scheme") 15 minutes, or the lifetime of the refresh token if that is shorter. */
 const accessLifetimeOf = (env: Values) =>
   env.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, env.JWT_REFRESH_EXPIRES_IN);
 

@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { type Format, formatOf, itemsOf } from './formats.ts';
 
-/** Whether traffic to a host stays on this machine: to a loopback address, a Unix socket (a path), or an empty host. */
+/** Whether traffic to a host stays on this machine: to a loopback address, localhost and names below it, a Unix socket (a path), or an empty host. */
 export const isLoopback = (host: string): boolean =>
   host === '' ||
   host.startsWith('/') ||
@@ -27,7 +27,7 @@ const httpUrl = (text: string, refused: RegExp): URL | undefined => {
   return isFit ? url : undefined;
 };
 
-/** The trailing slash is removed. */
+/** Trailing slashes are removed. */
 export const baseUrl = formatOf('an http or https URL without credentials, query and fragment', (text) => {
   const url = httpUrl(text, /[?#*\s]/);
   // Because of the lookbehind, a match starts only at the first of several slashes, so the time is linear.
@@ -55,7 +55,7 @@ export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
 export const issuerUrl = safeUrl('a provider');
 
-/** More than any product has applications, but few enough that a header that lists them stays short. */
+/** Few enough that a header that lists them stays short. */
 const MAX_ITEMS = 50;
 
 const listOf = (expected: string, isItem: (text: string) => boolean): Format<readonly string[]> =>
@@ -72,7 +72,7 @@ const isWebOrigin = (text: string): boolean => {
 
 /** The origin of an app or an extension, such as `capacitor://localhost`. */
 const PROGRAM = /^[a-z][a-z\d+.-]{1,30}:\/\/[a-z\d._-]{1,100}(?::[1-9]\d{0,4})?$/;
-/** Schemes of websites, and schemes that pages of different authors share: any file of a device is a page of `file:`. */
+/** Schemes of websites, schemes that pages of different authors share (any file of a device is a page of `file:`), and that of `ANDROID_APP`. */
 const NO_PROGRAM = /^(?:https?|wss?|ftp|file|filesystem|about|blob|data|javascript|android):/;
 /** The origin of an Android app (WebAuthn Level 3 §5.8.1), with the SHA-256 of the certificate that has signed the app. */
 const ANDROID_APP = /^android:apk-key-hash:[\w-]{43}$/;

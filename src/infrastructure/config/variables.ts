@@ -7,7 +7,7 @@ import { withSocketHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
-/** Every variable that the service reads. `npm run docs` writes `.env.example` and `docs/configuration.md` from this table. */
+/** The variables of the service, without those of providers (`providers.ts`). `npm run docs` writes `.env.example` and `docs/configuration.md` from them. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...SESSION_VARIABLES,
@@ -48,7 +48,7 @@ export const readVariables = (env: Env) => {
   return { values: values as Partial<Values>, invalid };
 };
 
-/** All variables with their values. The value is `null` for secrets, and for PAGE_SERVERS, which has hashes of secrets. */
+/** All variables with their values. The value is `null` for secrets, for public keys, and for PAGE_SERVERS, which has hashes of secrets. */
 export const shownSettings = (env: Env) =>
   VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];
@@ -57,7 +57,7 @@ export const shownSettings = (env: Env) =>
     return { name, value: isHidden ? null : text, isSet: Boolean(env[name]), meaning: variable.meaning };
   });
 
-/** Variables that may come from a file. PGPASSWORD is among them, since the driver of PostgreSQL reads it. */
+/** Variables that may come from a file, without those of providers. PGPASSWORD is among them, since the driver of PostgreSQL reads it. */
 const FILE_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
@@ -67,7 +67,7 @@ const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((n
 
 /**
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
- * Quotes around values are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
+ * Quotes around values that are not from such files are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
  */
 export const readEnvironment = (environment: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...environment };
@@ -102,7 +102,7 @@ const withPassword = (env: Env): Env => {
   return { ...env, DATABASE_URL: url.href };
 };
 
-/** Prefixes of this service's variables. An unknown variable with such a prefix is probably misspelt. */
+/** Beginnings of names of this service's variables. An unknown variable with such a name is probably misspelt. */
 const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
 

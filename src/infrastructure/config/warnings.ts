@@ -44,8 +44,10 @@ const IN_PRODUCTION: Rules = {
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
     (env) =>
       env.REGISTRATION_DOMAINS !== undefined && env.REGISTRATION === 'open' && env.EMAIL_VERIFICATION !== 'required',
-  'HOOK_PRIVATE_KEY is unset: the requests of hooks are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
-    (env) => (env.HOOK_BEFORE_REGISTER ?? env.VERIFY_PASSWORDS_AT) !== undefined && env.HOOK_PRIVATE_KEY === undefined,
+  'HOOK_PRIVATE_KEY is unset: requests of hooks and of mail are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
+    (env) =>
+      env.HOOK_PRIVATE_KEY === undefined &&
+      /^http/.test(env.HOOK_BEFORE_REGISTER ?? env.VERIFY_PASSWORDS_AT ?? env.MAIL_URL?.url ?? ''),
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (env) =>
     env.FACTOR_KEYS === undefined,
   'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (
@@ -84,7 +86,7 @@ const EVERYWHERE: Rules = {
       env.ACCESS_COOKIE &&
       env.ACCESS_COOKIE_DOMAIN === undefined &&
       new URL(env.LOGIN_PAGE_URL ?? baseUrlOf(env)).hostname !== new URL(baseUrlOf(env)).hostname,
-  'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /': (env) =>
+  'PAGE_SERVERS is set, but the refresh cookie is not for all pages: JWT_REFRESH_COOKIE_PATH has to be /': (env) =>
     env.PAGE_SERVERS !== undefined && cookiePathOf(env) !== '/',
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
     ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isLocalUrl(mail.url),

@@ -34,8 +34,8 @@ type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly ke
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. Until then, a directory beside
- * the file takes up to twice the size of the database. After an error, there is no file.
+ * Copies a database, also while processes use it, and by `withKeys` the keys in DATA_DIR, into a new file that only its owner can read. Until then, a
+ * directory beside the file takes up to twice the size of the database. After an error, there is no file.
  * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
@@ -109,7 +109,7 @@ const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0
 
 export const pack = (copy: string, file: string) => pipeline(createReadStream(copy), createGzip(), newFile(file));
 
-/** @throws CommandError if the file is not one that `pack` has written, or is damaged; Error of the operating system */
+/** @throws CommandError if the file is not compressed by gzip, or is damaged; Error of the operating system */
 const unpack = async (file: string, copy: string): Promise<void> => {
   try {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
@@ -122,8 +122,8 @@ const unpack = async (file: string, copy: string): Promise<void> => {
 };
 
 /**
- * Restores a backup if there is no database yet. The files are unpacked and checked in a new directory, and linked to their places at the end, the
- * database last. Tables of an older version are brought up to date by the next start.
+ * Restores a backup if there is no database yet. It is unpacked and checked in a new directory. At the end, the keys are written, and then the database is
+ * linked to its place. Tables of an older version stay as they are: a start, or `npx tandem migrate`, brings them up to date.
  * @throws CommandError before there is a database
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {

@@ -3,11 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../adapters/mikro-orm/open-database.ts';
 import { SQLITE_FILE_SUFFIXES } from '../../adapters/mikro-orm/private-file.ts';
 import { TABLES } from '../../application/storage/tables.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, type Status } from '../command-error.ts';
 import { type RowCounts, TABLE_NAMES } from './rows.ts';
 
-export const assertHasDatabase = (path: string): void => {
-  if (!existsSync(path)) throw new CommandError('no-database', `There is no database at ${path}.`);
+export const assertHasDatabase = (path: string, status: Status = 3): void => {
+  if (!existsSync(path)) throw new CommandError('no-database', `There is no database at ${path}.`, status);
 };
 
 export const assertHasNoDatabase = (path: string): void => {

@@ -23,7 +23,7 @@ export const makeLeakedFile = async (from: string, file: string, least: number) 
       entries += batch.length / LEAKED_ENTRY_BYTES;
       await output.appendFile(batch);
     }
-    // The umask keeps other files private. This one is for the service, which may run as another user.
+    // The umask of commands would keep the file private, but the service, which reads it, may run as another user.
     await output.chmod(0o644);
     await output.sync();
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
@@ -36,7 +36,7 @@ export const makeLeakedFile = async (from: string, file: string, least: number) 
   }
 };
 
-/** The entries of one chunk of the list after the other, since a list has a thousand million lines. */
+/** Yields the entries of the list chunk by chunk, since a list may have a thousand million lines. */
 async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
   const isDirectory = (await stat(from)).isDirectory();
   const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];

@@ -22,7 +22,7 @@ type Options = {
 };
 
 /**
- * Makes the tables in the target, and copies every row of the source. The source is not changed.
+ * Makes the tables in the target, and copies every row of the service from the source. The source is not changed, and with `dryRun` neither is the target.
  * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
  * @throws CommandError if no row was copied; any other Error if some rows may be, so that another run has to continue
  */

@@ -16,7 +16,7 @@ export type Comparison = { readonly rows: number; readonly present: number };
 
 /**
  * Reads the rows of a table from both databases in the order of the key, and compares all columns.
- * @param onMissing called for each row that the target lacks, before later rows are read
+ * @param onMissing called for each row that the target lacks, and awaited before the next row
  * @throws CommandError if the target has a row that the source lacks
  */
 export const compareRows = async <Name extends TableName>(

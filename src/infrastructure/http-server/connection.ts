@@ -14,7 +14,7 @@ export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent yet, in the order of their requests. */
   readonly #pending: ServerResponse[] = [];
-  /** The response to the request whose head was parsed last. */
+  /** The response to the request that was admitted last. */
   #latest: ServerResponse | null = null;
   #isClosing = false;
   #isRefused = false;
@@ -53,8 +53,8 @@ export class Connection {
   }
 
   /**
-   * Answers input that is not a request, or that does not arrive completely: sends an error response after the pending responses, and closes. If the
-   * response to the incomplete request has started already, no second one is sent.
+   * Answers input that cannot be handled as a request, or does not arrive completely: sends an error response after the pending responses, and closes. If
+   * the response to the incomplete request has started already, no second one is sent.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;
@@ -88,7 +88,7 @@ const untilClosed = (response: ServerResponse): Promise<void> =>
 
 /** The most headers of a request: one with more gets 431. */
 export const MAX_HEADERS = 100;
-/** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
+/** An optional host and an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const HOST_HEADER = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /** Checks a request that the parser of Node.js has accepted. @returns `null` for a valid request */
@@ -111,7 +111,7 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 
 /**
  * Whether a request must be the last one of its connection. After a request with `Upgrade`, the parser of Node.js drops the rest of what it has read. If that
- * is the head of the next request, the body of that is parsed as a request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
+ * is the head of the next request, the body of that is parsed as a request. `Transfer-Encoding` in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -132,7 +132,7 @@ const STATUS: Readonly<Record<string, number>> = {
 export const statusOf = ({ code = '' }: ParserError): number => STATUS[code] ?? 400;
 
 /**
- * An error response as HTTP/1.1 text, for input for which Node.js makes no response object.
+ * An error response as HTTP/1.1 text, for input that Node.js does not pass on as a complete request.
  * @param packet the input that the parser has read last. If it may have a HEAD request, the text has neither body nor length: a client would read the
  *   body of a response to HEAD as the next response.
  */

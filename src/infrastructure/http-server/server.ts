@@ -22,7 +22,7 @@ type AddressNames = keyof typeof MAX_CONNECTIONS;
 type Address = { readonly host: string; readonly port: number };
 
 type Options = Address & {
-  /** Milliseconds in which a request must arrive completely. A connection without traffic is closed within four times this time. */
+  /** Milliseconds in which a request must arrive completely. During a request, a connection without traffic is closed two seconds after twice this time. */
   readonly requestTimeoutMs: number;
 };
 
@@ -75,9 +75,9 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // With this undocumented option, a worker closes connections beyond the limit. Without it, the primary process would offer them to the workers again.
+  // With this option, which the types lack, a worker closes connections beyond the limit. Else the primary process would offer them to the workers again.
   Object.assign(server, { dropMaxConnection: true });
-  // Closes a connection after this time without traffic, while the handler runs or the client reads. It is longer than the time-outs above, which send 408.
+  // Closes a connection after this time without traffic, while the handler runs or the client reads. The time-outs for requests are shorter, and send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
   // 0 means no limit of the number of headers: Node.js would drop further ones silently. Their size is limited to 16 KiB.
   server.maxHeadersCount = 0;
@@ -107,7 +107,7 @@ const handleRequests = (
     );
   };
   server.on('request', onRequest);
-  // Node.js emits this event for a request with an unknown header Expect, which the service ignores.
+  // Node.js emits this event for a request with an unknown value of the header Expect, which the service ignores.
   server.on('checkExpectation', onRequest);
 };
 

@@ -33,7 +33,7 @@ const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**
  * Writes a time in ISO 8601. It reads seconds or milliseconds since 1970, ISO 8601, and PostgreSQL's form of it; without a time zone, a time is in UTC.
- * Any other text is returned unchanged: the validation of the line refuses it then, with the name of the field.
+ * Any other text is returned unchanged: as `createdAt`, the validation of the line refuses it, with the name of the field.
  */
 export const timeOf = (value: unknown): string | undefined => {
   const text = textOf(value);

@@ -27,7 +27,7 @@ type ImportOptions = {
 };
 
 type Outcome = {
-  /** `in`: the user was stored now. `present`: the user had been stored before. */
+  /** `in`: the user was stored now. `present`: the user had been stored before, with this address. */
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
@@ -35,15 +35,15 @@ type Outcome = {
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** Users in one transaction. */
+/** Lines whose users are stored in one transaction. */
 const BATCH = 500;
 const CONCURRENT_READS = 8;
 
 /**
  * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
- * stored before are `present`.
+ * stored before are `present`, or refused if their address was changed here.
  * @yields the outcomes of a batch of lines, after the batch was stored
- * @throws AppError if the database fails
+ * @throws AppError if the database fails; CommandError of the source
  */
 export async function* importUsers(lines: AsyncIterable<SourceLine>, options: ImportOptions) {
   const prepare = linePreparer(options);
@@ -89,9 +89,9 @@ const linePreparer = ({ deps, from, dryRun }: ImportOptions) => {
 };
 
 /** The username of the stored user, or why the user was not stored. */
-type Stored = { readonly username: string } | 'present' | { readonly problem: string };
+type StoreResult = { readonly username: string } | 'present' | { readonly problem: string };
 
-const outcomeOf = ({ user, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
+const outcomeOf = ({ user, oldId, givenUsername, notes }: Ready, stored: StoreResult): Outcome => {
   if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, user.id) };
   if ('problem' in stored) return refused(stored.problem);
   const isRenamed = givenUsername !== null && givenUsername !== stored.username;
@@ -100,13 +100,13 @@ const outcomeOf = ({ user, oldId, givenUsername, notes }: Ready, stored: Stored)
   return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, user.id) };
 };
 
-type Store = (users: readonly ImportedUser[]) => Promise<readonly Stored[]>;
+type Store = (users: readonly ImportedUser[]) => Promise<readonly StoreResult[]>;
 
 /** Stores users in one transaction, or, if a name, address or identity was taken meanwhile, each user in a transaction of its own. */
 const transactionStore = (deps: Deps): Store => {
   const storeAll = (users: readonly ImportedUser[]) =>
     deps.transactions.run(async (stores) => {
-      const stored: Stored[] = [];
+      const stored: StoreResult[] = [];
       for (const user of users) stored.push(await storeImportedUser(deps, stores, user));
       return stored;
     });
@@ -118,7 +118,7 @@ const transactionStore = (deps: Deps): Store => {
   return async (users) => {
     const storedAtOnce = users.length === 0 ? [] : await unlessTaken(users);
     if (storedAtOnce !== null) return storedAtOnce;
-    const results: Stored[] = [];
+    const results: StoreResult[] = [];
     for (const user of users) {
       const presence = await presenceOf(deps, deps, user);
       const result = presence ?? (await unlessTaken([user]))?.[0];
@@ -143,7 +143,7 @@ const dryRunStore = (deps: Deps): Store => {
     },
   };
   return async (users) => {
-    const stored: Stored[] = [];
+    const stored: StoreResult[] = [];
     for (const user of users) {
       const { id, email, identities } = user;
       const presence = await presenceOf(deps, stores, user);

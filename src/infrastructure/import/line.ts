@@ -67,7 +67,7 @@ const UserLine = v.strictObject({
   username: v.nullish(v.string()),
   email: Email,
   emailVerified: v.nullish(v.boolean()),
-  /** In a form of adapters/crypto/foreign/read-hash.ts. If it is missing, the user has no password yet. */
+  /** In a form of adapters/crypto/foreign/read-hash.ts, or `NO_PASSWORD`. If it is missing, the password is unknown here. */
   passwordHash: v.nullish(text(MAX_HASH_LENGTH)),
   createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),
@@ -134,7 +134,7 @@ const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
   links: readonly Link[],
 ): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
 
-/** The id of a user. The same line always gets the same id, so that another import finds the user, even if the user has changed the address. */
+/** The id of a user. The same line of the same source gets the same id, so that another import makes no second user, even if the address was changed here. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 

@@ -62,7 +62,7 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-/** Far more than the entries of these systems have. */
+/** The most that an entry may have, so that memory is bounded. Entries of these systems are far shorter. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
 /** Messages for the error codes of csv-parse, whose own messages quote the fields. */
@@ -136,7 +136,7 @@ export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<F
     const format = await formatOf(file, layout);
     if (format === 'lines') yield* linesOf(file);
     else {
-      const rows = format === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file));
+      const rows = format === 'json' ? jsonObjects(textIn(file), layout.tables) : csvRows(textIn(file));
       for await (const row of rows) yield { file, ...row };
     }
   } catch (error) {
@@ -174,7 +174,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. @throws CommandError for a pipe, since files are read twice */
+/** Reads the beginning of a file. @throws CommandError for what is no regular file, such as a pipe, which cannot be read twice */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {
@@ -187,7 +187,7 @@ const beginningOf = async (file: string): Promise<Buffer> => {
 };
 
 /** Reads a text file. @throws FileProblem if it is not UTF-8 */
-async function* textOf(file: string): AsyncGenerator<string> {
+async function* textIn(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
   const decode = (bytes: Uint8Array, stream: boolean): string => {

@@ -24,10 +24,10 @@ type SourceOptions = {
   readonly hashConfig?: string | undefined;
 };
 
-/** Reads the export of a system, in the order of its lines and with bounded memory. @throws CommandError if options are missing or wrong */
+/** Reads the export of a system, in the order of its lines, without having all users in memory. @throws CommandError if options are missing or wrong */
 export type Source = (options: SourceOptions) => AsyncIterable<SourceLine>;
 
-/** Far more than the line of any user has. */
+/** The most that a line may have, so that memory is bounded. */
 const LINE_MAX_BYTES = 2 ** 18;
 const NEWLINE = 0x0a;
 

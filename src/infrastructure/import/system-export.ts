@@ -27,7 +27,7 @@ const READERS = {
 };
 
 export type Export = Layout & {
-  /** Renames the members of an entry. The functions below get the new names. */
+  /** Renames the members of an entry. The other members of this type refer to the new names. */
   readonly renamed?: (row: Fields) => Fields;
   /** Reads an entry as a part; `null` for a user, and for an entry to ignore. @param isSecond whether the entry is in the file of `--passwords` */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
@@ -44,7 +44,7 @@ export type Export = Layout & {
 
 type FoundPart = Place & { readonly part: Part; isUsed?: boolean };
 
-/** Makes a source. If the system has parts, the source reads the files twice, and keeps only the parts in memory. */
+/** Makes a source. If the system has parts, the source reads the files twice, and keeps all parts, but not the users, in memory. */
 export const sourceOf = (system: Export): Source =>
   async function* ({ files, passwords }) {
     const { part: partOf = () => null, renamed = (row) => row } = system;

@@ -2,16 +2,16 @@ import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { monotonicTime } from '../../adapters/clock/system.ts';
 
-/** Bytes of lines that wait to be written. Further lines are dropped. */
+/** The most bytes of lines that wait to be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
 /** Milliseconds until another attempt to write. They double up to `LAST_RETRY` after each attempt that has written nothing. */
 const FIRST_RETRY = 1;
 const LAST_RETRY = 100;
-/** Milliseconds to write the waiting lines when the log is closed. */
+/** Milliseconds to write the waiting lines when the log is closed, or the process ends. */
 const CLOSE_TIMEOUT = 1_000;
 
 /**
- * Writes each line to a file descriptor at once. While writing fails, because of a full disk or a pipe that is not read, up to a mebibyte of lines waits.
+ * Writes each line to a file descriptor at once. While writing fails, as on a full disk or to a pipe that is not read, up to a mebibyte of lines waits.
  * @param fd a descriptor to which a write does not block
  */
 export const boundedDestination = (fd: number) => {
@@ -83,7 +83,7 @@ export const boundedDestination = (fd: number) => {
       if (waitingLines.length > 0) retryAfter(FIRST_RETRY);
     },
     lostLines: (): number => lost,
-    /** @param listener called when no line waits any more, with the number of lines that were dropped meanwhile */
+    /** @param listener called if lines were dropped, with their number: when no line waits any more, and at `close` */
     onRecovery: (listener: (lost: number) => void): void => {
       report = listener;
     },

@@ -8,13 +8,13 @@ import { printable } from '../texts.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { boundedDestination } from './bounded-destination.ts';
 
-/** Characters of each text in a line. Longer texts are truncated. */
+/** The most characters of a text in a member of a line. Longer texts are truncated. */
 const MAX_TEXT = 4_000;
-/** The depth of nested values in a line. Deeper ones are left out. */
+/** The depth of nested objects in a line. Deeper ones are left out, except errors. */
 const MAX_DEPTH = 6;
 const CENSORED = '[Redacted]';
 
-/** Members whose values are never logged, at any depth and in any letter case. */
+/** Members whose values are censored, at any depth and in any letter case. (In a child logger's own members: at the top, and in these letter cases.) */
 export const SECRET_NAMES = [
   'authorization',
   'cookie',
@@ -101,7 +101,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
   );
 };
 
-/** Replaces control characters, which a terminal may execute as commands, except the line breaks of stacks. */
+/** As `printable`, but keeps line breaks, since stacks have them. */
 const makePrintable = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
@@ -118,7 +118,7 @@ export const terminalText = async (): Promise<(line: string) => string> => {
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** The log of the process on standard output or standard error. Writing a line never blocks the process (ADR 0018). */
+/** The log of the process on standard output or standard error. Writing a line does not wait until somebody reads it (ADR 0018). */
 export const openLog = async (
   { logLevel: level, nodeEnv }: Pick<Config, 'logLevel' | 'nodeEnv'>,
   stream: 'stdout' | 'stderr',
@@ -136,7 +136,7 @@ export const openLog = async (
 
 const STREAMS = { stdout: 1, stderr: 2 } as const;
 
-/** A file descriptor of standard output or standard error to which a write does not wait for a reader. */
+/** A file descriptor of standard output or standard error to which a write does not wait for a reader, unless it is a terminal that cannot be reopened. */
 const unblockedStream = (name: keyof typeof STREAMS): number => {
   const fd = STREAMS[name];
   if (isatty(fd)) return reopenTerminal(name) ?? fd;
@@ -153,7 +153,7 @@ const reopenTerminal = (name: string): number | undefined => {
     if (isatty(fd)) return fd;
     closeSync(fd);
   } catch {
-    // The terminal belongs to another user, or there is no such path.
+    // For instance, the terminal belongs to another user, or there is no such path.
   }
   return undefined;
 };

@@ -244,6 +244,7 @@ describe('npm run users', () => {
     const nothing = join(directory.path, 'nothing');
     const none = await find({ DATA_DIR: nothing });
     expect([none.status, JSON.parse(none.stdout).error.code]).toEqual([1, 'no-database']);
+    expect((await runHere(['users', 'export', '--all'], { DATA_DIR: nothing })).status).toBe(1);
     expect(existsSync(nothing)).toBe(false);
     expect(none.stdout + none.stderr).not.toMatch(COMMANDS);
     expect((await find({ DATABASE_URL: 'nonsense' })).status).toBe(2);

@@ -45,6 +45,7 @@ describe('a configuration that is allowed', () => {
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['a domain that nobody proves', { REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS'],
     ['no key of its own for a hook', { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' }, 'HOOK_PRIVATE_KEY'],
+    ['nor for mail by HTTP', { MAIL_URL: 'https://mail.example.com/' }, 'HOOK_PRIVATE_KEY'],
     ['a key of a former system', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_PUBLIC_KEY'],
     [
       'the end of questions about passwords',

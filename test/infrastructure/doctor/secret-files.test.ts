@@ -67,13 +67,14 @@ describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read
     expect(brief(await examined([['mail', '', 0o751]]))).toEqual(['problem secrets.everybody']);
   });
 
-  it('the file of SQLite', async () => {
+  it.each([
+    ['in DATA_DIR', (path: string) => setUpOf({}, path)],
+    ['of DATABASE_URL', (path: string) => setUpOf({ DATABASE_URL: `sqlite:${join(path, 'database.sqlite')}` })],
+  ])('the file of SQLite %s', async (_where, setUpIn) => {
     const { path } = temporaryDirectory();
-    const file = join(path, 'database.sqlite');
-    writeFileSync(file, 'rows');
-    chmodSync(file, 0o644);
+    writeFileSync(join(path, 'database.sqlite'), '', { mode: 0o604 });
     chmodSync(path, 0o755);
-    expect(brief([await secretFiles(setUpOf({}, path))].flat())).toEqual(['problem secrets.everybody']);
+    expect(brief(await secretFiles(setUpIn(path)))).toEqual(['problem secrets.everybody']);
   });
 });
 

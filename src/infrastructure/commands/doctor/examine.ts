@@ -34,7 +34,7 @@ export const note = withAdvice('note');
 export const warning = withAdvice('warning');
 export const problem = withAdvice('problem');
 
-export const QUESTION_TIMEOUT_MS = 3_000;
+export const ANSWER_TIMEOUT_MS = 3_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
 export type Check = {

@@ -7,7 +7,7 @@ import { ALL_KEY_FILES, KEY_FILES, type KeyFile, readIfAny } from '../../keys.ts
 import { decodeText } from '../../texts.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
-/** Examines the keys in the environment, or else in DATA_DIR, without creating any. */
+/** Examines the keys of tokens and of authenticator apps in the environment, or else in DATA_DIR, without creating any. */
 export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: |^FACTOR_KEYS: /.test(text)))
     return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
@@ -68,10 +68,10 @@ const keyFileFinding = async <Key>(
   return problem(id, `${file} in DATA_DIR is not ${description}: the service does not start.`, advice);
 };
 
-/** The path of a file or a directory, and the secrets in it, as the end of the sentence "It has …". */
+/** The path of a file or a directory, and the secrets in it, as the end of a clause such as "which has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Examines who can read `.env`, files of `--env-file`, keys and mails in DATA_DIR, the file of SQLite, and the client key for PostgreSQL. */
+/** Examines who can read these files with secrets: `.env`, files of `--env-file`, those of DATA_DIR, a file of SQLite, and the client key for PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
@@ -88,7 +88,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
+/** The file `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
     const [, file] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
@@ -142,7 +142,7 @@ const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> =>
 const READ_BITS = { everybody: 0o004, group: 0o040 };
 const ENTER_BITS = { everybody: 0o001, group: 0o010 };
 
-/** Who can read a path. `unknown`: this user may not find that out. `null`: there is no such file. */
+/** Who can read a path. `unknown`: that cannot be found out. `null`: there is no such file. */
 const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

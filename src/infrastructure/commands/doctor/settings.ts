@@ -1,11 +1,12 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
+import { postSigned } from '../../../adapters/hooks/signing.ts';
 import { httpMailProblem } from '../../../adapters/mailer/http.ts';
 import { smtpProblem } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/event-table.ts';
-import { signedPost } from '../../delivery.ts';
+import { existingHookKey, newHookKey } from '../../keys.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
-import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { ANSWER_TIMEOUT_MS, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
 /** Reports the errors and warnings of the configuration, as a start of the service does. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
@@ -29,9 +30,11 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
   const { url, requireTls, oauth } = config.mail;
   if (url === null)
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
-  const timeout = QUESTION_TIMEOUT_MS;
+  const timeout = ANSWER_TIMEOUT_MS;
+  // Where the service would make a key, the doctor uses one that it does not keep.
+  const post = async () => postSigned.bind(null, url, (await existingHookKey(config)) ?? newHookKey());
   const why = url.startsWith('http')
-    ? await httpMailProblem({ post: await signedPost(url, config), clock: systemClock, timeout })
+    ? await httpMailProblem({ post: await post(), clock: systemClock, timeout })
     : await smtpProblem({ url, requireTls, oauth, timeout });
   const { host } = new URL(url);
   if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);

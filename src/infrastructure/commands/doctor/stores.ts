@@ -10,9 +10,9 @@ import { evictionOf, infoOf, openRedis, type RedisInfo } from '../../../adapters
 import { NOT_PERMITTED, pingRedis } from '../../compose/redis-check.ts';
 import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
-import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+import { ANSWER_TIMEOUT_MS, type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
-/** Examines the database, or each node of a cluster, over one connection, without changing it. */
+/** Examines the database, or each node of a cluster, over one connection each, without changing it. */
 export const database = async (setUp: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = setUp.config;
   if (options.kind === 'sqlite')
@@ -62,8 +62,8 @@ const fileExists = (path: string): boolean => {
 
 const withShortTimeouts = (options: DatabaseOptions): DatabaseOptions => {
   if (options.kind === 'sqlite') return options;
-  const connectionTimeout = Math.min(options.connectionTimeout, QUESTION_TIMEOUT_MS);
-  return { ...options, poolSize: 1, connectionTimeout, statementTimeout: QUESTION_TIMEOUT_MS };
+  const connectionTimeout = Math.min(options.connectionTimeout, ANSWER_TIMEOUT_MS);
+  return { ...options, poolSize: 1, connectionTimeout, statementTimeout: ANSWER_TIMEOUT_MS };
 };
 
 const missingFinding = (path: string, migrateOnStart: boolean): Finding => {
@@ -98,7 +98,7 @@ const findingsOf = async (
 
 const READ_ONLY = problem(
   'database.read-only',
-  'The database refuses to write, or a table is locked: registration, log-in and refresh fail.',
+  'The database refuses to write, or a table is locked: requests that write to it fail.',
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 
@@ -158,7 +158,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
   if (client instanceof Error)
     return warning(
       'redis.unreachable',
-      `${client.message}: each instance counts limits for itself.`,
+      `${client.message}: each process counts limits for itself.`,
       'Check that Redis runs, that this machine may reach it, and the password.',
     );
   try {
@@ -167,7 +167,7 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
     if (refusal?.includes(NOT_PERMITTED)) return [...findings, MISSING_RIGHTS];
-    const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
+    const seen = `Redis does not accept all writes (${refusal}): each process counts some limits for itself.`;
     return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
   } finally {
     client.disconnect();
@@ -192,6 +192,6 @@ const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
 
 const MISSING_RIGHTS = problem(
   'redis.rights',
-  'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
+  'The user of Redis may not run all commands that counting needs: each process counts for itself.',
   'Give the user the rights of docs/deploy.md, "Redis".',
 );

@@ -23,24 +23,24 @@ export const envLine = (name: string, value: string): string => {
 };
 
 /**
- * Writes all pages, or after an error none, to a new directory that only its owner can read.
- * @returns the paths of the files; without a directory, the pages as one text
+ * Writes all files, or after an error none, to a new directory that only its owner can read.
+ * @returns the paths of the files; without a directory, the outputs as one text
  * @throws Error if the path exists and is not an empty directory, or cannot be written
  */
-export const writeOutput = async (directory: string | undefined, pages: readonly Output[]): Promise<string> => {
-  if (directory === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
+export const writeOutput = async (directory: string | undefined, outputs: readonly Output[]): Promise<string> => {
+  if (directory === undefined) return outputs.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   const target = resolve(directory);
   let draft: string | undefined;
   try {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     draft = await mkdtemp(`${target}.`);
-    for (const { name, text } of pages) await writeFile(join(draft, name), text, { mode: 0o600, flag: 'wx' });
+    for (const { name, text } of outputs) await writeFile(join(draft, name), text, { mode: 0o600, flag: 'wx' });
     await rename(draft, target);
   } catch (error) {
     if (draft !== undefined) await rm(draft, { recursive: true, force: true });
     throw new Error(`--out: nothing was written: ${systemReason(error)}`);
   }
-  return pages.map(({ name }) => `${join(directory, name)}\n`).join('');
+  return outputs.map(({ name }) => `${join(directory, name)}\n`).join('');
 };
 
 /** Makes successors of the key pairs in the environment, and instructions for three steps. @throws ConfigError; Error if the environment has no keys */
@@ -62,7 +62,7 @@ const commentedFile = (name: string, comment: readonly string[], lines: readonly
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
 
-/** The lines of each step for a pair. @param expiry epoch milliseconds at which the last token of the old key expires */
+/** The lines of each step for a pair. @param expiry epoch milliseconds at which the last token of the old key expires if step 2 is complete now */
 const rotationOf = async (kind: keyof typeof KEY_VARIABLES, old: KeyPair, expiry: number) => {
   const fresh = newPair();
   const { privateKey, publicKeys } = KEY_VARIABLES[kind];
@@ -126,7 +126,7 @@ const ANNOUNCE_FACTOR_KEY = [
 const SWITCH_FACTOR_KEY = [
   'Step 2 of 3: switch. The new key encrypts; what the old ones encrypted can still be decrypted.',
   'Set this variable on every instance, in any order. When the last instance runs with it, run `npx tandem keys factors --re-encrypt`',
-  'with this variable: it encrypts with the new key what the old ones encrypted, beside the service on PostgreSQL.',
+  'with this variable: it encrypts with the new key what the old ones encrypted, beside the service.',
 ];
 const RETIRE_FACTOR_KEY = [
   'Step 3 of 3: retire. Set this variable when `npx tandem keys factors --re-encrypt` has succeeded after step 2 was complete.',

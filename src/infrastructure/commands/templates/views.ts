@@ -70,7 +70,7 @@ const SHOWN_ONCE: Readonly<Record<string, object>> = {
 
 type FormOutcome = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
 
-/** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
+/** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows its result once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
   const { leadsTo, withoutTarget, withoutSession, notice, showsOnce, fields, keptFields = [] } = form;
   const mailStep = form.requiredField === undefined ? withoutSession?.mail : undefined;
@@ -107,7 +107,7 @@ const OTHER_VIEWS: readonly View[] = [
   },
 ];
 
-/** Views of every page: with empty lists, with full ones, and after each outcome of a form. */
+/** Views of every page: with empty lists, with full ones if it has any, after outcomes of forms, and `OTHER_VIEWS`. */
 export const views = (): readonly View[] => {
   const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
   const outcomes = pages.flatMap(([page, { forms }]) =>

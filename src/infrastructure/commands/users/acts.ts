@@ -19,10 +19,10 @@ import { type Action, type Answer, action, countText } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** The members of a request that are arguments after USER, unless they are optional, and their names in the help. */
+/** The members of a request that are arguments (behind USER, if there is one), unless they are optional, and their names in the help. */
 const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
-/** The options for the other members of a request, as `Action` declares options. */
+/** The options for the other members of a request, and for optional ones of `ARGUMENT_NAMES`, as `Action` declares options. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
   reason: ['reason', 'TEXT'],
   emailVerified: ['proven', true],
@@ -110,7 +110,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Runs an act. If it cannot be undone, the user is asked first. With --dry-run, nothing is changed. @throws CommandError */
+/** Runs an act. If it cannot be undone, the operator is asked first, unless --yes is given. With --dry-run, nothing is changed. @throws CommandError */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
@@ -209,7 +209,7 @@ const throwCommandError = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** Whether the act has changed anything. Its answer says so by `changed` or `sent`, by a new `updatedAt`, or by a count above 0. */
+/** Whether the act has changed anything, by the members `changed`, `sent`, `updatedAt` or the counts of its answer. Without these members, it has. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
   const hasEffect = changed ?? sent;

@@ -85,7 +85,7 @@ const assertNotRead = async (map: string, inputs: readonly string[]): Promise<vo
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
-/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second while they grow. @returns the counts */
+/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts at most once a second. @returns the counts */
 const report = async (batches: ReturnType<typeof importUsers>, map: FileHandle | null, { print, warn }: Terminal) => {
   const counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   let shownAt = monotonicTime();
@@ -123,7 +123,7 @@ export const exportAll = async ({ config, terminal, out, yes }: ExportOptions): 
   if (out === undefined && terminal.isShown && !yes)
     throw new CommandError('not-confirmed', 'This would show the secrets of all users. Give --out FILE, or --yes.', 2);
   const { database } = config;
-  if (database.kind === 'sqlite') assertHasDatabase(database.path);
+  if (database.kind === 'sqlite') assertHasDatabase(database.path, 1);
   const keys = await openFactorKeys(config);
   const { records, close } = await openDatabase(database, { migrate: false });
   try {

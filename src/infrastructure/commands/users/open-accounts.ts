@@ -59,7 +59,7 @@ const openAccounts = (config: Config, { storage: customStorage, ports: overrides
     }
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
-    // Only the service and `npx tandem migrate` change the schema.
+    // No command for accounts or webhooks changes the schema, so an outdated one is reported.
     const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
     const openedStorage = await openStorage(
@@ -105,7 +105,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // Old usernames may have the form of an id, which is refused now.
+  // Usernames with the form of an id are refused, but earlier versions have accepted them.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

@@ -5,7 +5,7 @@ import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.t
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** The secrets of a user. A hash of another hasher is replaced by the hasher's name, since the refusal quotes it. */
+/** The secrets of a user. A hash of an unknown hasher is replaced by the hasher's name, since the refusal quotes it. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;

@@ -13,7 +13,7 @@ const nameIn = ({ username, email }: Fields): unknown => {
   return name.includes('@') && canonicalEmail(name) !== canonicalEmail(textOf(email) ?? '') ? undefined : username;
 };
 
-/** Reads an entry of django-allauth or django-otp. Only authenticator apps with codes of 6 digits and 30 seconds are imported. */
+/** Reads an entry of django-allauth or django-otp. Of django-otp, only authenticator apps with codes of 6 digits and 30 seconds are imported. */
 const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   switch (fields.model) {
     case 'account.emailaddress':

@@ -76,11 +76,11 @@ const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: 
   // An app that waits for its first code always ends, since the person who began to add it knows its secret.
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
   for (const { id } of ended) await removeRow(records, 'factors', { id, userId });
-  const hasNone = ended.length === all.length;
+  const losesSecondFactor = secondFactorAt !== null && ended.length === all.length;
   const codes = await codesOf(records, userId);
-  const left = hasNone ? [] : codes.filter((id) => !ends('recovery-code', { id }));
+  const left = losesSecondFactor ? [] : codes.filter((id) => !ends('recovery-code', { id }));
   if (left.length < codes.length) await storeCodes(records, userId, left);
-  if (hasNone && secondFactorAt !== null) await users.update(userId, { secondFactorAt: null, now: clock.now() });
+  if (losesSecondFactor) await users.update(userId, { secondFactorAt: null, now: clock.now() });
   return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
 };
 

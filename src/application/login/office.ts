@@ -22,7 +22,7 @@ export const operatorIn = async (deps: Service, caller: Caller): Promise<Operato
   const found = await liveSession(deps, caller);
   const { user, session } = found;
   const scopes = scopesOf(deps.adminUsers, user.attributes);
-  if (scopes.length === 0) throw notOperator(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
+  if (scopes.length === 0) throw notOperator('This user is no operator: no attribute is one of ADMIN_USERS.');
   if (assuranceOf(session.amr) !== 'aal2' || !(await hasFactor(deps, found)))
     throw notOperator('Operators need a passkey or a second factor. Add one to your account, and log in again.');
   return { name: actorOfPerson(`${user.username} ${user.id}`), scopes };

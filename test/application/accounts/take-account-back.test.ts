@@ -6,7 +6,7 @@ import { takeAccountBack } from '../../../src/application/accounts/mail-links.ts
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
-import { codesOf, factorsOf, linksOf, passkeysOf } from '../../../src/application/storage/credentials.ts';
+import { codesOf, factorsOf, linksOf, passkeysOf, storeCodes } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
@@ -179,6 +179,16 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     await makeRecoveryCodes({ ...deps, clock })(ada.caller(), ORIGIN);
     await undo((await undosOf(EMAIL)).at(-1));
     expect((await stored()).codes).toBe(0);
+  });
+
+  it('keeps the earlier recovery codes of a user who has passkeys alone', async () => {
+    const { app, userId, ada, undosOf, stored, undo } = await robbed();
+    for (const { id } of await factorsOf(app.records, userId)) await removeApp(app)(ada.caller(), id);
+    await storeCodes(app.records, userId, [app.ids.next()]);
+    app.clock.advance(MINUTE);
+    await ada.addPasskey();
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect(await stored()).toMatchObject({ passkeys: 1, codes: 1 });
   });
 
   it('ends the second factor that a thief has begun', async () => {

@@ -99,7 +99,7 @@ const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<C
   return paths.filter((_path, index) => withSecrets[index]).map((path) => [path, 'secrets of the environment']);
 };
 
-const SECRET_NAME = /PRIVATE_KEY$|^FACTOR_KEYS$|PASSWORD$/;
+const SECRET_NAME = /(?:PRIVATE_KEY|PASSWORD|SECRET)$|^FACTOR_KEYS$/;
 const URL_WITH_PASSWORD = /^[a-z]+:\/\/[^/]*:[^/]+@/;
 
 /** Whether an environment file has secrets. A file that cannot be read counts as one that has. */

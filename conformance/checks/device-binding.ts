@@ -5,7 +5,7 @@ import type { Device } from '../device.ts';
 import { errorOf, hold } from '../expectations.ts';
 import { type Tokens, tokensOf, type World } from '../world.ts';
 
-const SOURCE = ['0006', 'A session may be bound to a key of its device'] as const;
+const SOURCE = ['0006', 'A session can be bound to a key of its device'] as const;
 const PATH = '/auth/refresh-token';
 
 type Bound = {

@@ -174,7 +174,7 @@ export const extended: readonly Check[] = [
     id: 'refused-refresh-keeps-cookie',
     source: [
       '0002',
-      'A replayed refresh token without a proof of the device ends its session, unless it was rotated within ten seconds',
+      'A replayed refresh token ends its session, unless the session is bound to its device, or the token was rotated within ten seconds',
     ],
     title: 'a refused refresh sets no cookie',
     run: async ({ rotation }) => {

@@ -107,7 +107,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   return since;
 };
 
-/** Reserves an address that its user gives up. Its link keeps what the earliest undo of the address keeps, or else all ways in; for an unproven one, none. */
+/** Reserves an address that its user gives up. The undo keeps the ways in (`wayIdsOf`) that the first undo of the address keeps, else all; none if unproven. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await wayIdsOf(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

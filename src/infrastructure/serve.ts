@@ -28,8 +28,8 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   overrides: Overrides<Own> = {},
 ): Promise<(why: string) => Promise<void>> =>
   closingOnFailure(async (opened) => {
-    // Added first, so it is called last: a worker ends when it disconnects from the primary process.
-    if (isWorker(config)) opened.add(() => process.disconnect?.());
+    // Added first, so it is called last: a worker ends when it disconnects from the primary process. The end is delayed until an error was thrown.
+    if (isWorker(config)) opened.add(() => void setImmediate(() => process.disconnect?.()));
     if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
     if (overrides.stopsAtSignals === false) return stop;

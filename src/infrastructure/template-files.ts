@@ -34,7 +34,10 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
 };
 
 /** Replaces templates and single texts of the service by those of an operator. A language of the service is read when it is first needed. */
-const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
+const loadTemplates = async <Texts>(
+  { directory, fallback }: Kind,
+  own: Files = new Map(),
+): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
   const all = new Map([...builtIn, ...own]);
@@ -70,7 +73,7 @@ const templatesOf = <Texts>(kind: Kind) => {
   let builtInTemplates: Promise<Templates<Texts>> | undefined;
   /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    builtInTemplates ??= merge<Texts>(kind).catch((error: unknown) => {
+    builtInTemplates ??= loadTemplates<Texts>(kind).catch((error: unknown) => {
       builtInTemplates = undefined;
       throw error;
     });
@@ -87,7 +90,7 @@ const templatesOf = <Texts>(kind: Kind) => {
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
       const problems = [...languages, ...check(ownFiles, builtInFiles)].map((problem) => `${variable}: ${problem}`);
-      return { templates: await (problems.length === 0 ? merge<Texts>(kind, ownFiles) : builtIn()), problems };
+      return { templates: await (problems.length === 0 ? loadTemplates<Texts>(kind, ownFiles) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };

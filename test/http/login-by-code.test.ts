@@ -1,6 +1,7 @@
 // Proves ASVS 6.3.6, 6.6.2, 6.6.3; guess-3
 import type { Response } from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { CODE_REFUSAL_TIME } from '../../src/adapters/http/routes/login/login-by-code.ts';
 import { unsealCodes } from '../../src/application/login/asked-code.ts';
 import { codeFor } from '../../src/application/login-code.ts';
 import { claimMessages, messagesOf } from '../../src/application/storage/outbox.ts';
@@ -51,6 +52,15 @@ const asked = async (account: 'username' | 'email' = 'email') => {
 const disable = ({ id }: { readonly id: string }, disabledAt: number | null) =>
   service.ports.users.update(id, { disabledAt, now: clock.now() });
 
+/** The milliseconds for which timers were set. */
+const delaysWhile = async (work: () => PromiseLike<unknown>) => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  await work();
+  const delays = timers.mock.calls.map(([, delay]) => delay);
+  timers.mockRestore();
+  return delays;
+};
+
 describe('a code by mail', () => {
   it.each(['username', 'email'] as const)('logs the user in who asked with the %s', async (account) => {
     const { person, cookie, code } = await asked(account);
@@ -69,6 +79,11 @@ describe('a code by mail', () => {
     expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['login-code-requested', 'logged-in']),
     );
+  });
+
+  it('is refused after a time that does not depend on the account', async () => {
+    const { cookie, wrong } = await asked();
+    expect(await delaysWhile(() => refused(cookie, wrong))).toContain(CODE_REFUSAL_TIME);
   });
 
   it('has five guesses, at all instances together', async () => {
@@ -215,6 +230,8 @@ it('a code by mail finishes the log-in on a new device, and the next one needs n
   const mailCode = await mailedCode(wary, mailer, email);
   const finish = (body: object) => wary.http.post('/auth/login/second-factor').set('Cookie', cookie).send(body);
   await finish({ code: '123456' }).expect(401);
+  const wrong = `${(Number(mailCode) + 1) % 10 ** 8}`.padStart(8, '0');
+  expect(await delaysWhile(() => finish({ mailCode: wrong }).expect(401))).toContain(CODE_REFUSAL_TIME);
   const finished = await finish({ mailCode }).expect(200);
   expect(decode(finished.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'mca'], acr: 'aal1' });
   expect(JSON.stringify(wary.logs)).not.toContain(mailCode);

@@ -187,22 +187,34 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
     }
   });
 
-  it('lets each worker of a program close its storage before it ends', async () => {
+  /** A program whose workers close something of their own. @param closing what `close` does at last */
+  const programThatCloses = (closing: string): string => {
     const program = `${temporaryDirectory().newPath()}.mjs`;
     writeFileSync(
       program,
       `import { serve, parseConfig } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
       const close = async () => {
         for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
-        process.stdout.write(JSON.stringify({ pid: process.pid, msg: 'closed' }) + '\\n');
+        ${closing}
       };
       await serve(parseConfig(process.env), { close });`,
     );
-    const again = await runService(env, [], program);
+    return program;
+  };
+
+  it('lets each worker of a program close its storage before it ends', async () => {
+    const print = `process.stdout.write(JSON.stringify({ pid: process.pid, msg: 'closed' }) + '\\n');`;
+    const again = await runService(env, [], programThatCloses(print));
     const pids = await workers(2, again);
     expect(await again.stop()).toEqual({ code: 0, signal: null });
     const closed = lines(again).flatMap(({ pid, msg }) => (msg === 'closed' ? [pid] : []));
     expect(closed.toSorted()).toEqual([...pids, again.child.pid].toSorted());
+  });
+
+  it('ends with the status 1 when a worker of a program could not close its storage', async () => {
+    const again = await runService(env, [], programThatCloses(`if (process.send) throw new Error('not closed');`));
+    await workers(2, again);
+    expect(await again.stop()).toEqual({ code: 1, signal: null });
   });
 
   it('ends with the message and the status of a worker that cannot start', async () => {

@@ -49,7 +49,7 @@ const NUMBERS_PER_SECOND = 2 ** 21;
 const numberOf = ({ iat, jti }: DeviceClaims): number =>
   iat * NUMBERS_PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % NUMBERS_PER_SECOND);
 
-/** Characters. The proof of a registration has some 900. */
+/** Characters. The proof by which a browser registers its key (Device Bound Session Credentials) has some 900. */
 const MAX_BROWSER_PROOF_LENGTH = 4_096;
 
 const Absent = v.optional(v.never());

@@ -43,7 +43,7 @@ export const withTimeout = withTimer((timeout, giveUp) => {
   return () => clearTimeout(timer);
 });
 
-/** As `work`, but rejects at the earliest `duration` milliseconds after the call: so the time of a refusal does not show how long the work took. */
+/** As `work`, but rejects `duration` milliseconds after the call at the earliest. If the work took less, the time does not show how long it took. */
 export const withRefusalTime = <Result>(duration: number, work: Promise<Result>): Promise<Result> => {
   const { promise: elapsed, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, duration);

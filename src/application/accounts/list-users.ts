@@ -54,7 +54,7 @@ const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contai
   return user !== null && [user.username, user.email].some((name) => name.toLowerCase().includes(text)) ? user : null;
 };
 
-/** The users with an identity at a provider, the identity that was linked last first. */
+/** The users with an identity at a provider. The user of the newest identity comes first. */
 const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const provider = query.only?.slice(PROVIDER_PREFIX.length) ?? '';
   const seen = new Set<string>();

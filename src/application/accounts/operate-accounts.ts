@@ -75,14 +75,12 @@ export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: str
 type AttemptsDeps = { readonly attempts: Pick<LoginAttempts, 'forget'> };
 
 /** Resets the counts of wrong passwords and codes, so that log-ins need not wait. */
-export const unlockAccount = (deps: Core & AttemptsDeps) => async (userId: string, origin: Origin) => {
-  const user = await deps.transactions.run(async (stores) => {
-    const locked = await lockedUser(stores, userId);
+export const unlockAccount = (deps: Core & AttemptsDeps) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
     await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
-    return locked;
+    for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
   });
-  for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
-};
 
 /** Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device. */
 export const removeFactorsAsOperator = (deps: Core) => (userId: string, origin: Origin) =>

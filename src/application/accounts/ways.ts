@@ -69,7 +69,7 @@ export const endWays = async (
   return { sessions, ...factors, passkeys: passkeys.length };
 };
 
-/** Ends apps and recovery codes. If no app is left, all recovery codes end, and the user counts as one without a second factor. */
+/** Ends apps and recovery codes. If the user loses the last app, all recovery codes end, and the user counts as one without a second factor. */
 const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: User, ends: EndsWay) => {
   const { id: userId, secondFactorAt } = user;
   const all = await factorsOf(records, userId);

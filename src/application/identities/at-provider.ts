@@ -65,7 +65,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 /**
  * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
  * @param answer the query of the callback.
- * @returns `null` when the identity was linked; `kept`, for the browser (`linkKeptIdentities`), when the address has an account with another way in.
+ * @returns the log-in; `null` if the identity was linked; or `kept`, the encrypted identity for `linkKeptIdentities`, if the account of its address refuses it.
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];

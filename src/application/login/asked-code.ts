@@ -65,8 +65,8 @@ export const askForCode = async (
 const UNKNOWN_OWNER = { id: '', email: '', passwordChangedAt: 0 };
 
 /**
- * Finds the code that the user has typed. Each guess counts for every code that it is compared with, and causes as much work for an account that does not
- * exist. A wrong guess is recorded for the owners of all these codes.
+ * Finds the code that the user has typed. Each guess counts for every code that it is compared with, and is compared with as many for an account that
+ * does not exist. A wrong guess is recorded for the owners of all these codes.
  */
 export const guessCode = async (deps: Service, codes: AskedCodes, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();

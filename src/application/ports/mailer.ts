@@ -7,6 +7,9 @@ export type Mail = {
   readonly html: string;
 };
 
+/** Whether the mail server has taken a mail over, or refuses it for good. */
+export type Delivery = 'sent' | 'refused';
+
 /**
  * Sends mail. A mail whose `send` rejected may still have been delivered: the server's reply may have been lost.
  * - delivers the subject, the text and the HTML as they are, in any language
@@ -25,7 +28,7 @@ export interface Mailer {
    * @returns `refused` when the mail server will never accept this mail or its address, so that another attempt is pointless.
    * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
    */
-  send(mail: Mail): Promise<'sent' | 'refused'>;
+  send(mail: Mail): Promise<Delivery>;
   /** Called when the service stops. Attempts in progress end, and reject. */
   close?(): void;
 }

@@ -6,7 +6,7 @@ export type ProofTarget = {
   readonly method: string;
   /** The addresses of the route: `htu` has to be one of them, without regard to its scheme. */
   readonly urls: readonly string[];
-  /** `ath`: the access token of the request. If the request has none, the proof may not have `ath`. */
+  /** The access token of the request, whose hash has to be in `ath`. Without one, the proof must not have `ath`. */
   readonly accessToken?: string;
 };
 

@@ -5,7 +5,7 @@ import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { continuePage } from '../../adapters/http/pages/continue.ts';
 import { brandStyle } from '../../adapters/http/pages/layout.ts';
 import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
-import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
+import { type UserPageTemplates, userPage } from '../../adapters/http/pages/user-pages.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { type MailTemplates, writeMail } from '../../application/mail/write-mail.ts';
 import { Html, html } from '../../application/templates.ts';
@@ -35,7 +35,7 @@ const FAILURES = [
 
 type Frame = { readonly title: string; readonly page: string };
 
-const framesOf = (config: Config, files: UserPageFiles, locale: string): readonly Frame[] => {
+const framesOf = (config: Config, files: UserPageTemplates, locale: string): readonly Frame[] => {
   const { baseUrl, brand } = config;
   const texts = files.texts.get(locale);
   if (texts === undefined) return [];

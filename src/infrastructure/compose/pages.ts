@@ -7,7 +7,7 @@ import { type PageState, pageStates } from '../../adapters/http/forms/page-state
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { ContinueTargets } from '../../adapters/http/pages/continue.ts';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
-import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
+import type { UserPageTemplates } from '../../adapters/http/pages/user-pages.ts';
 import { pageLocale, presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
@@ -26,11 +26,11 @@ type Options = {
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
   readonly mailPages: boolean;
   readonly script: string;
-  readonly readFiles: () => Promise<UserPageFiles>;
+  readonly readFiles: () => Promise<UserPageTemplates>;
 };
 
 /** The language of the parameter `locale`, or else the best one that the browser asks for, or else `defaultLocale`, and the texts in it. */
-const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
+const textsFor = (ctx: Context, { texts, locales }: UserPageTemplates, defaultLocale: string) => {
   const requestedLocale = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);
   const localeTexts = texts.get(locale) ?? texts.get('en');
@@ -39,7 +39,11 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale
 };
 
 /** The language of a page if the browser asks for none that has texts: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
-const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
+const localeOf = (
+  { payloads }: PageContent,
+  { locales }: UserPageTemplates,
+  defaultLocale: string,
+): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });

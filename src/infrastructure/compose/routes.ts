@@ -5,7 +5,7 @@ import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
+import type { UserPageTemplates } from '../../adapters/http/pages/user-pages.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
@@ -64,7 +64,7 @@ type RouteOptions = {
   /** `null` if the signer of tokens cannot sign the list of ended sessions. */
   readonly endedFeed: EndedFeed | null;
   readonly hasAccountPages: boolean;
-  readonly pageFiles: () => Promise<UserPageFiles>;
+  readonly pageFiles: () => Promise<UserPageTemplates>;
   readonly own: readonly Route[];
 };
 

@@ -171,11 +171,12 @@ describe('npm run users', () => {
   });
 
   it('says that it has unlocked nothing while Redis does not answer', async () => {
-    const { stores, user } = await stored();
+    const { stores, user, eventsOf } = await stored();
     const environment = { DATA_DIR: temporaryDirectory().path, REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
     const command = users({ storage: stores });
     const { status, stdout } = await runHere(['users', 'unlock', user.email, '--json'], environment, { command });
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 1, error: { code: 'redis' } });
+    expect((await eventsOf()).flat()).not.toContain('unlocked');
   });
 
   it('ends the sessions of all users with a reason', async () => {

@@ -39,6 +39,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read
     ['a password in a URL', 'DATABASE_URL=postgresql://u:p@h/d', 1],
     ['a key', 'JWT_ACCESS_PRIVATE_KEY=pem', 1],
     ['a key for authenticator apps', 'FACTOR_KEYS=key', 1],
+    ['a secret at a provider', 'OIDC_ACME_CLIENT_SECRET=s', 1],
     ['a URL without a password', 'DATABASE_URL=postgresql://u@h/d', 0],
     ['an empty password', 'PGPASSWORD=', 0],
     ['no secret', 'PORT=3000', 0],

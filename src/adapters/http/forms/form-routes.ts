@@ -15,11 +15,11 @@ export type FormDeps = Omit<Visitors, 'tokenOf' | 'isLoggedIn'> & {
   readonly usedLast: HttpOnlyCookie;
 };
 
-type Submission = { readonly page: PageName; readonly formName: string; readonly form: Form; readonly submits: Route };
+type PlacedForm = { readonly page: PageName; readonly formName: string; readonly form: Form; readonly submits: Route };
 
-export const formRoute = (deps: FormDeps, urls: Locations, submission: Submission): Route => {
-  const { page, formName, submits } = submission;
-  const { requiredField } = submission.form;
+export const formRoute = (deps: FormDeps, urls: Locations, placed: PlacedForm): Route => {
+  const { page, formName, submits } = placed;
+  const { requiredField } = placed.form;
   return {
     ...submits,
     name: `${page}-${formName}-form`,
@@ -33,22 +33,22 @@ export const formRoute = (deps: FormDeps, urls: Locations, submission: Submissio
     errorPages: true,
     errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
     httpStatuses: new Set([...submits.httpStatuses, 415]),
-    form: { submits, page: urls.pathOf(page), requiredField, successLocation: afterSuccess(deps, urls, submission) },
-    errorLocation: afterError(deps, urls, submission),
+    form: { submits, page: urls.pathOf(page), requiredField, successLocation: afterSuccess(deps, urls, placed) },
+    errorLocation: afterError(deps, urls, placed),
   };
 };
 
 const targetOf = ({ allowedTarget }: Locations, { state }: Context): string | undefined =>
   allowedTarget(state.form?.get('to') || undefined);
 
-const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submission): void => {
+const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: PlacedForm): void => {
   if (form.marksLastUse === true) usedLast.set(ctx, lastUse(formName, ctx.state.form?.get('provider')));
 };
 
-const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context) => {
+const afterSuccess = (deps: FormDeps, urls: Locations, placed: PlacedForm) => async (ctx: Context) => {
   const { states, sessionOfToken, rememberProof, bindingCodeOf } = deps;
-  const { page, formName, form } = submission;
-  rememberUse(deps, ctx, submission);
+  const { page, formName, form } = placed;
+  rememberUse(deps, ctx, placed);
   const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
   const { accessToken } = payload;
   const openedSession = typeof accessToken === 'string' ? await sessionOfToken(accessToken) : undefined;
@@ -58,7 +58,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, submission: Submission) =
   const to = targetOf(urls, ctx);
   const showsOnce = form.showsOnce && payload[form.showsOnce.member] !== undefined ? form.showsOnce : null;
   const resultStep =
-    showsOnce?.on ?? stepAfterSuccess(submission, openedSession !== undefined, ctx.state.form?.get('password'));
+    showsOnce?.on ?? stepAfterSuccess(placed, openedSession !== undefined, ctx.state.form?.get('password'));
   const step = resultStep === 'target' && to === undefined ? (form.withoutTarget ?? resultStep) : resultStep;
   const notice = noticeOf(form, step);
   const nextView = step === page ? PAGES[page].secondView : undefined;
@@ -90,59 +90,58 @@ const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''
   states.set(ctx, { page, form, typed, session: caller?.sessionId });
 };
 
-const afterError =
-  (deps: FormDeps, urls: Locations, submission: Submission) => async (ctx: Context, error: AppError) => {
-    const { states } = deps;
-    const { page, formName, form } = submission;
-    // A form of another origin, or one that cannot be read, gets the error page.
-    if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
-    // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
-    const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
-    if (fields === null) return null;
-    ctx.state.form = fields;
-    const to = targetOf(urls, ctx);
-    const otherPage = form.onError?.[error.code];
-    // This is no failure: the log-in continues on the other page.
-    if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
-      rememberUse(deps, ctx, submission);
-      return urls.hrefOf(otherPage, to);
-    }
-    const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-    // The errors of `onError` that the guard throws come before it sets the caller. With a caller, the error is one of the route itself.
-    const isErrorOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-    const detour = PAGES[page].audience === 'visitor' && !isErrorOfRoute ? detourFor(error.code) : null;
-    if (detour !== null) {
-      const losesInput = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
-      states.set(ctx, {
-        // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
-        ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
-        ...(losesInput && { notice: 'not-sent' }),
-        ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
-          typed: { ...refilledTexts(fields), resumes: `${form.buttonOf ?? formName} ${ctx.request.caller?.userId}` },
-          session: ctx.request.caller?.sessionId,
-        }),
-      });
-      return urls.detourHref(detour, page, to);
-    }
-    const stateForm = otherPage === undefined ? (form.buttonOf ?? formName) : '';
+const afterError = (deps: FormDeps, urls: Locations, placed: PlacedForm) => async (ctx: Context, error: AppError) => {
+  const { states } = deps;
+  const { page, formName, form } = placed;
+  // A form of another origin, or one that cannot be read, gets the error page.
+  if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
+  // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
+  const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
+  if (fields === null) return null;
+  ctx.state.form = fields;
+  const to = targetOf(urls, ctx);
+  const otherPage = form.onError?.[error.code];
+  // This is no failure: the log-in continues on the other page.
+  if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+    rememberUse(deps, ctx, placed);
+    return urls.hrefOf(otherPage, to);
+  }
+  const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
+  // The errors of `onError` that the guard throws come before it sets the caller. With a caller, the error is one of the route itself.
+  const isErrorOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
+  const detour = PAGES[page].audience === 'visitor' && !isErrorOfRoute ? detourFor(error.code) : null;
+  if (detour !== null) {
+    const losesInput = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
     states.set(ctx, {
-      page: otherPage ?? page,
-      form: stateForm,
-      typed: refilledTexts(fields),
-      ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
-      error: {
-        ...shownError(error),
-        fields: (error.details ?? [])
-          .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
-          .filter(({ field }) => form.fields.includes(field)),
-      },
+      // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
+      ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
+      ...(losesInput && { notice: 'not-sent' }),
+      ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
+        typed: { ...refilledTexts(fields), resumes: `${form.buttonOf ?? formName} ${ctx.request.caller?.userId}` },
+        session: ctx.request.caller?.sessionId,
+      }),
     });
-    const { secondView } = PAGES[page];
-    const next = stateForm === secondView?.form ? secondView.next : undefined;
-    return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
-  };
+    return urls.detourHref(detour, page, to);
+  }
+  const stateForm = otherPage === undefined ? (form.buttonOf ?? formName) : '';
+  states.set(ctx, {
+    page: otherPage ?? page,
+    form: stateForm,
+    typed: refilledTexts(fields),
+    ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
+    error: {
+      ...shownError(error),
+      fields: (error.details ?? [])
+        .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
+        .filter(({ field }) => form.fields.includes(field)),
+    },
+  });
+  const { secondView } = PAGES[page];
+  const next = stateForm === secondView?.form ? secondView.next : undefined;
+  return urls.hrefOf(otherPage ?? page, to, MARKS.failed, next);
+};
 
-const stepAfterSuccess = ({ form, submits }: Submission, hasSession: boolean, password = ''): Step => {
+const stepAfterSuccess = ({ form, submits }: PlacedForm, hasSession: boolean, password = ''): Step => {
   const { leadsTo, withoutSession, requiredField } = form;
   if (hasSession || withoutSession === undefined || submits.response.status !== 202) return leadsTo;
   // An invited user has proven the address.

@@ -48,7 +48,7 @@ export type PageFacts = {
   readonly pages: ReadonlySet<string>;
   /** Whether a page has offered a passkey to this browser within a month. */
   readonly wasOfferedPasskey: boolean;
-  /** The form of the last log-in in this browser, as `lastUse` writes it. */
+  /** The name of the form of the last log-in in this browser; at a provider, `form.provider` (`lastUse` in flow.ts). */
   readonly lastUsedForm: string | undefined;
 };
 

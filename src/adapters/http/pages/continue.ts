@@ -1,13 +1,13 @@
 import { html } from '../../../application/templates.ts';
 import { pathIn } from './layout.ts';
 import type { PageFrame } from './page-view.ts';
-import { filledPage, type UserPageFiles } from './user-pages.ts';
+import { filledPage, type UserPageTemplates } from './user-pages.ts';
 
 /** The URLs to which the page leads: `to` once the session is renewed, `login` if the visitor is not logged in. */
 export type ContinueTargets = { readonly to: string; readonly login: string };
 
 /** The page that renews a session with a key of its device, and then leads on. Its script proves the key (ADR 0023). */
-export const continuePage = (frame: PageFrame, { to, login }: ContinueTargets, files: UserPageFiles): string => {
+export const continuePage = (frame: PageFrame, { to, login }: ContinueTargets, files: UserPageTemplates): string => {
   const { title = '', lead = '', again = '', 'no-script': noScript = '' } = frame.texts.pages.continue ?? {};
   const status = html`<p role="status" class="lead" data-to="${to}" data-login="${login}">${lead}</p>
 <p><a href="">${again}</a></p>

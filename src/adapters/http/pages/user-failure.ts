@@ -2,7 +2,7 @@ import { type Html, html, NO_HTML } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { breakable, pathIn } from './layout.ts';
 import type { PageFrame, PageView } from './page-view.ts';
-import { filledPage, retryText, type UserPageFiles } from './user-pages.ts';
+import { filledPage, retryText, type UserPageTemplates } from './user-pages.ts';
 
 type UserFailure = PageFrame & {
   readonly application: PageView['application'];
@@ -15,7 +15,7 @@ type UserFailure = PageFrame & {
 };
 
 /** The page of an error that no form can show. Of the request, it shows only the id. */
-export const userFailurePage = (failure: UserFailure, files: UserPageFiles): string => {
+export const userFailurePage = (failure: UserFailure, templates: UserPageTemplates): string => {
   const { texts, error, requestId } = failure;
   const { code, status, retryAfter } = error;
   const failedTexts = texts.pages.failed ?? {};
@@ -25,7 +25,7 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
     'list.ways': html`${linksOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NO_HTML} href="${to}">${failedTexts[text] ?? ''}</a></p>\n`)}`,
     'list.report': html`<p><small>${failedTexts.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
-  return filledPage(failure, files, {
+  return filledPage(failure, templates, {
     template: 'failed',
     title: failedTexts[`title-${status}`] ?? failedTexts.title ?? '',
     isError: true,

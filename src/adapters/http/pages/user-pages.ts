@@ -67,9 +67,9 @@ const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: re
 <ul>${links}</ul></details>`;
 };
 
-export type UserPageFiles = Templates<UserTexts>;
+export type UserPageTemplates = Templates<UserTexts>;
 
-export const userPage = (view: PageView, files: UserPageFiles): string => {
+export const userPage = (view: PageView, files: UserPageTemplates): string => {
   const title = view.texts.pages[view.name]?.title ?? '';
   const url = providerUrl(view);
   return filledPage(view, files, {
@@ -113,7 +113,11 @@ type Content = {
 };
 
 /** Fills a template, and puts it into the layout that all pages for users have. */
-export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: UserPageFiles, page: Content): string => {
+export const filledPage = (
+  { site, texts, locale }: PageFrame,
+  { templates }: UserPageTemplates,
+  page: Content,
+): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NO_HTML, visitor = NO_HTML, languages = NO_HTML, script = NO_HTML } = page;
   const { brand } = site;

@@ -40,7 +40,7 @@ const attemptsOf = (
       limits ??= open();
       const { counts, attempts } = await limits;
       await attempts.forget?.(key);
-      if (counts.isDegraded()) throw new CommandError('redis', 'Redis does not answer: nothing was forgotten.', 1);
+      if (counts.isDegraded()) throw new CommandError('redis', 'Redis does not answer: the user is not unlocked.', 1);
     },
   };
 };

@@ -166,8 +166,10 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     },
     handler: async (input, ctx) => {
       const word = confirm === USERNAME ? (await existingUser(deps, ctx.params.id)).username : confirm;
+      // The message has no username, since it is logged.
+      const message = `Type ${confirm === USERNAME ? 'the username' : `“${word}”`} to confirm.`;
       if (word !== undefined && ctx.state.form?.get('confirm') !== word)
-        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
+        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message });
       return submits.handler(input, ctx);
     },
     errorLocation: async (ctx, error) => {

@@ -9,8 +9,8 @@ import { LOGIN_ROUTE, LoginBody, loginErrors, sendSession } from './login.ts';
 
 const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
-/** Milliseconds after which a code is refused: more than a refusal takes, which for an existing account is longer. */
-export const CODE_REFUSAL_TIME = 20;
+/** Milliseconds after which a wrong code is refused. Without it, a refusal takes some milliseconds, and longer if the account exists. */
+export const CODE_REFUSAL_TIME = 50;
 
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 

@@ -52,7 +52,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
     tag: 'health',
     summary: 'Report whether the service can serve requests',
     description:
-      '200 with `degraded`: another table is locked (`tables`), or limits are counted for each instance alone (`redis`).',
+      '200 with `degraded`: another table is locked (`tables`), or limits are counted for each process alone (`redis`).',
     ...PROBE,
     at: 'GET /health/ready',
     response: { data: ReadinessJson },

@@ -323,7 +323,8 @@ export const ADMIN_VARIABLES = {
   RESET_LINK_HAND_OVER: {
     format: format.oneOf('on', 'off'),
     default: 'off',
-    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could also use it themselves.',
+    meaning:
+      'Whether operators may get the link that sets a password, to hand it over. They could also use it themselves.',
   },
   ADMIN_IDENTITY_HEADER: {
     format: headerName,

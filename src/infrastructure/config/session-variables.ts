@@ -57,7 +57,8 @@ export const SESSION_VARIABLES = {
   JWT_ACCESS_EXPIRES_IN: {
     format: format.duration,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
-    meaning: 'The lifetime of an access token. Services that verify tokens themselves accept one until it expires, unless they follow the ended sessions.',
+    meaning:
+      'The lifetime of an access token. Services that verify tokens themselves accept one until it expires, unless they follow the ended sessions.',
   },
   JWT_REFRESH_EXPIRES_IN: { format: format.duration, default: '7d', meaning: 'The lifetime of a refresh token.' },
   SESSION_MAX_LIFETIME: {

@@ -108,8 +108,7 @@ export const ACCOUNT_VARIABLES = {
   EMAIL_VERIFICATION: {
     format: format.oneOf('off', 'optional', 'required'),
     unset: 'optional (without mail: off)',
-    meaning:
-      'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
+    meaning: 'Whether users verify their email address: off, optional, or required, which refuses log-ins before that.',
   },
   LOGIN_BY_CODE: {
     format: format.oneOf('on', 'off'),
@@ -323,8 +322,7 @@ export const ADMIN_VARIABLES = {
   RESET_LINK_HAND_OVER: {
     format: format.oneOf('on', 'off'),
     default: 'off',
-    meaning:
-      'Whether operators may get the link that sets a password, to hand it over. They could also use it themselves.',
+    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could use it, too.',
   },
   ADMIN_IDENTITY_HEADER: {
     format: headerName,

@@ -86,7 +86,7 @@ export const ACCOUNT_VARIABLES = {
     secret: true,
     unset: 'none: the password in MAIL_URL',
     meaning:
-      'How the user of MAIL_URL gets access tokens in place of a password, as Microsoft 365 and Gmail want it: https://ID:SECRET@login.microsoftonline.com/TENANT/oauth2/v2.0/token?scope=https%3A%2F%2Foutlook.office365.com%2F.default. With &refresh_token=…, those of the owner of the mailbox.',
+      'How the user of MAIL_URL gets access tokens in place of a password, as Microsoft 365 and Gmail want it: https://ID:SECRET@login.microsoftonline.com/TENANT/oauth2/v2.0/token?scope=https%3A%2F%2Foutlook.office365.com%2F.default. With &refresh_token=… at its end, they are tokens of the owner of the mailbox.',
   },
   MAIL_FROM: {
     format: mailbox,
@@ -97,7 +97,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('on', 'off'),
     unset: 'on (production: off)',
     meaning:
-      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. If the service sends mail, the pages for links in mail are there in both cases, unless ACCOUNT_PAGES_URL names others.',
+      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. If the service sends mail, it has the pages for links in mail with on and off, unless ACCOUNT_PAGES_URL names others.',
   },
   ACCOUNT_PAGES_URL: {
     format: url.baseUrl,
@@ -108,8 +108,7 @@ export const ACCOUNT_VARIABLES = {
   EMAIL_VERIFICATION: {
     format: format.oneOf('off', 'optional', 'required'),
     unset: 'optional (without mail: off)',
-    meaning:
-      'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
+    meaning: 'Whether users verify their email address: off, optional, or required, which refuses log-ins before that.',
   },
   LOGIN_BY_CODE: {
     format: format.oneOf('on', 'off'),
@@ -148,7 +147,7 @@ export const ACCOUNT_VARIABLES = {
     format: url.baseUrl,
     unset: 'none',
     meaning:
-      'In place of a file, a server that is asked for the hashes of a range by five digits, such as https://api.pwnedpasswords.com/range. Without its answer within two seconds, a password passes.',
+      'In place of a file, a server that is asked for the leaked hashes which begin with the first five digits of the SHA-1 of a password, such as https://api.pwnedpasswords.com/range. Without its answer within two seconds, a password passes.',
   },
   PASSWORDS: {
     format: format.oneOf('required', 'optional'),
@@ -160,13 +159,13 @@ export const ACCOUNT_VARIABLES = {
     format: format.someOf(NOTICE_GROUPS),
     default: NOTICE_GROUPS.join(','),
     meaning:
-      'What users are notified of by mail: new-device (a log-in on one, or after many that failed), password (one that was changed, or should be), email (a changed address, username or language, an export of the account), replay (a replayed token, or one without the proof of its device), factors (changes of passkeys, authenticator apps, recovery codes and log-ins at providers, and a used recovery code); or off.',
+      'What users are notified of by mail: new-device (a log-in on a new device, or after many that failed), password (one that was changed, or should be), email (a changed address, username or language, an export of the account), replay (a replayed token, or one without the proof of its device), factors (changes of passkeys, authenticator apps, recovery codes and log-ins at providers, and a used recovery code); or off.',
   },
   SECOND_FACTOR: {
     format: format.oneOf('optional', 'required'),
     default: 'optional',
     meaning:
-      'Whether users may have a second factor, or need one: with required, a log-in without one can only add one. Production needs FACTOR_KEYS for that.',
+      'Whether users may have a second factor, or need one: with required, a user without one can only add one after the log-in. Production needs FACTOR_KEYS for that.',
   },
   FACTOR_KEYS: {
     format: secretKeys(MAX_FACTOR_KEYS),
@@ -193,7 +192,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_LOGO_DARK_URL: {
     format: url.logoUrl,
     unset: 'BRAND_LOGO_URL',
-    meaning: 'The logo where the browser prefers dark. Without BRAND_LOGO_URL it is not shown.',
+    meaning: 'The logo where the browser prefers dark. It is shown only if BRAND_LOGO_URL is set.',
   },
   BRAND_ICON_URL: {
     format: url.logoUrl,
@@ -208,12 +207,12 @@ export const ACCOUNT_VARIABLES = {
   BRAND_PRIVACY_URL: {
     format: url.pageUrl,
     unset: 'no link',
-    meaning: 'What the product does with personal data, to which the pages link.',
+    meaning: 'The page that says what the product does with personal data, to which the pages link.',
   },
   BRAND_SUPPORT_URL: {
     format: url.supportUrl,
     unset: 'no link',
-    meaning: 'Where users get help, to which the pages link: also mailto: with an address.',
+    meaning: 'The page where users get help, to which the pages link, or mailto: with an address.',
   },
   BRAND_COLOR: {
     format: color,
@@ -278,7 +277,7 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_UNTIL: {
     format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
-    meaning: 'The date from which on these users set a new password instead, in UTC, within a year.',
+    meaning: 'The date from which on users of VERIFY_PASSWORDS_AT set a new password instead, in UTC, within a year.',
   },
 } as const satisfies Record<string, format.Variable>;
 
@@ -323,7 +322,7 @@ export const ADMIN_VARIABLES = {
   RESET_LINK_HAND_OVER: {
     format: format.oneOf('on', 'off'),
     default: 'off',
-    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could use it.',
+    meaning: 'Whether operators may get the link that sets a password, to hand it over. They could use it, too.',
   },
   ADMIN_IDENTITY_HEADER: {
     format: headerName,

@@ -40,19 +40,19 @@ export const SERVICE_VARIABLES = {
     format: url.origins,
     default: '',
     meaning:
-      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
+      'Outside production: the origins whose pages may call the service, separated by commas. From the pages of links in mail, users get to the first of these origins that is of a website.',
   },
   ALLOWED_ORIGINS_PROD: {
     format: url.origins,
     default: '',
     meaning:
-      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
+      'In production: the origins whose pages may call the service, separated by commas. From the pages of links in mail, users get to the first of these origins that is of a website.',
   },
   APP_LINKS: {
     format: url.appLinks,
     default: '',
     meaning:
-      'Links of your apps, separated by commas, to which the pages for users may lead with a code for a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
+      'Links that open your apps, separated by commas. The pages for users lead to them with a code, for which the app gets a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
   },
   NATIVE_APPS: {
     format: url.nativeApps,
@@ -82,7 +82,7 @@ export const SERVICE_VARIABLES = {
     format: url.headerNames,
     default: '',
     meaning:
-      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, which the service reads, baggage, sentry-trace, which it ignores.',
+      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, which the service reads; baggage and sentry-trace, which it ignores.',
   },
   TRUST_PROXY: {
     format: format.wholeNumber(0, 100),
@@ -94,7 +94,7 @@ export const SERVICE_VARIABLES = {
     format: format.milliseconds(1, 2 ** 31 - 1),
     default: '30000',
     meaning:
-      'The time limit for receiving a request, and that for handling it, each in milliseconds. Opening a connection to a database server gets a tenth of it, a statement a sixth.',
+      'The time limit in milliseconds, once for receiving a request and once for handling it. To open a connection to a database server takes at most a tenth of it, a statement a sixth.',
   },
   SHUTDOWN_DELAY: {
     format: format.durationFromZero('1m'),
@@ -111,7 +111,7 @@ export const SERVICE_VARIABLES = {
     format: format.rateLimits,
     default: RATE_LIMITS,
     meaning:
-      'The rate limits, requests/seconds for each client and route: strict for instance of registration, log-in and changes that need the password; public of documents such as the key set, of the error catalog and of GET /auth/gateway; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
+      'The rate limits for each client and route, as requests/seconds. strict is for registration, log-in and changes that need the password, for instance; public for documents such as the key set, the error catalog and GET /auth/gateway; global for all others, except health checks, which have none. A limit that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
     format: format.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -122,7 +122,7 @@ export const SERVICE_VARIABLES = {
     format: format.metricsAddress,
     default: 'off',
     meaning:
-      'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. Not the port of the service.',
+      'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. The port must not be that of the service.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     format: url.baseUrl,
@@ -140,7 +140,7 @@ export const SERVICE_VARIABLES = {
     format: format.oneOf(...format.SAMPLERS),
     default: 'always_on',
     meaning:
-      'Which requests have spans: always_on, always_off, or traceidratio for a random part. With parentbased_ before one of these, the traceparent of a request decides, which anybody may send, and only without one the rest of the name.',
+      'Which requests have spans: always_on, always_off, or traceidratio for a random part. With parentbased_ before one of these, the header traceparent of a request decides, which anybody can send; for requests without it, the rest of the name decides.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     format: format.ratio,
@@ -151,7 +151,7 @@ export const SERVICE_VARIABLES = {
     format: format.path,
     default: '.data',
     meaning:
-      'The directory of the file of SQLite, of generated keys, and outside production of mail that is not sent. Access by other users is removed from them.',
+      'The directory of the file of SQLite, of generated keys, and outside production of mail that is not sent. The service makes them inaccessible to other users of the machine.',
   },
   DATABASE_URL: {
     format: databaseUrl,

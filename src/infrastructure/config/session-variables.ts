@@ -57,7 +57,8 @@ export const SESSION_VARIABLES = {
   JWT_ACCESS_EXPIRES_IN: {
     format: format.duration,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
-    meaning: 'The lifetime of an access token. Services that verify tokens themselves accept one until it expires.',
+    meaning:
+      'The lifetime of an access token. Services that verify tokens themselves accept one until it expires, unless they follow the ended sessions.',
   },
   JWT_REFRESH_EXPIRES_IN: { format: format.duration, default: '7d', meaning: 'The lifetime of a refresh token.' },
   SESSION_MAX_LIFETIME: {
@@ -105,12 +106,12 @@ export const SESSION_VARIABLES = {
     format: format.someOf(['cache', 'cookies', 'storage'] as const),
     default: 'off',
     meaning:
-      "What browsers remove at a log-out or the deletion of the account, by the header Clear-Site-Data: some of cache and storage, of the service's origin, and cookies, of all hosts of its site. storage includes the key of the device, and cookies the devices that are remembered: the next log-in is one on a new device.",
+      "What browsers remove at a log-out or the deletion of the account, by the header Clear-Site-Data: cache and storage (of the service's origin), cookies (of all hosts of its site), or some of these. storage includes the key of the device, and cookies the devices that are remembered: the next log-in is one on a new device.",
   },
   JWT_REFRESH_COOKIE_PREFIX: {
     format: format.oneOf('__Http-', '__Host-Http-'),
     meaning:
-      'What the names of the refresh cookie and of most cookies for log-ins and pages begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.',
+      'What the names of the refresh cookie and of most cookies for log-ins and pages begin with, for front ends that do not need the name refresh_token: __Http- (no script can set such a cookie) or __Host-Http- (nor can another host, and its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.',
   },
   JWT_REFRESH_COOKIE_PATH: {
     format: cookiePath,
@@ -150,7 +151,7 @@ export const SESSION_VARIABLES = {
     format: pageUrl,
     unset: '/auth/log-in of the service; with ACCOUNT_PAGES=off: none',
     meaning:
-      'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin, or that of BASE_URL.',
+      'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. It has to be at an allowed origin, or that of BASE_URL.',
   },
   PAGE_SERVERS: {
     format: pageServers(20),

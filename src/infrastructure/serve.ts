@@ -133,7 +133,7 @@ export const purge = async (
       } catch (error) {
         logger.warn({ err: error, rows: task }, 'rows could not be purged');
       }
-      // The numbers of these three tasks are not, or not only, of deleted rows. Acts of operators have log lines of their own.
+      // Not for the two tasks that return the limit while work is left, nor for `operations`: the acts of operators have log lines of their own.
       if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(task))
         logger.info({ rows: task, count }, 'purged');
       count = 0;

@@ -117,8 +117,8 @@ const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: SqlNam
         Object.keys(values).map((name, at) => [name, places[at]]),
       ) as Placeholders;
       const leastOf = sql.raw(least);
-      const end = sql`coalesce(authenticated_at + ${integer(placeholders.maxAge)}, ${integer(placeholders.expiresAt)})`;
-      const expiry = sql`${leastOf}(${integer(placeholders.expiresAt)}, ${end})`;
+      const greatestExpiry = sql`coalesce(authenticated_at + ${integer(placeholders.maxAge)}, ${integer(placeholders.expiresAt)})`;
+      const expiry = sql`${leastOf}(${integer(placeholders.expiresAt)}, ${greatestExpiry})`;
       return db
         .updateTable(names.sessions)
         .set({

@@ -10,7 +10,7 @@ import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
 import { type Send, type Sql, sqlTables } from './statements.ts';
 
-/** The schema of the database cannot be used. The message says what the operator has to change. */
+/** The database cannot be used as it is: its encoding, its tables or its migration. The message says what the operator has to change. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
@@ -73,7 +73,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
     // The message may be shown, since the statement has no values that it could quote.
     const reason = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
-      `The tables of the database are those of no version that was released: ${reason}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
+      `The tables of the database are those of no version that was released: ${reason}. Restore a backup, or move the users to an empty database: docs/operate.md.`,
     );
   }
 };

@@ -32,8 +32,8 @@ export const requestLoginCode =
 type CodeLogin = ClientContext & Required<Pick<CodeRequest, 'asked'>> & { readonly code: string };
 
 /**
- * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. A code for an account that does
- * not exist takes as long as a wrong code.
+ * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. If the account does not exist,
+ * a guess is compared with as many codes. The route refuses after a fixed time (`CODE_REFUSAL_TIME`).
  */
 export const logInWithCode =
   (deps: Service) =>

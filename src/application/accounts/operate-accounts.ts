@@ -27,8 +27,8 @@ export const disableAccount =
       const [now, changed] = [deps.clock.now(), user.disabledAt === null];
       if (changed) await stores.users.update(userId, { disabledAt: now, now });
       if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled', note }]);
-      const { sessions } = await endWays(deps, stores, 'disabled', user, { origin, note });
-      return { changed, endedSessions: sessions };
+      const { endedSessions } = await endWays(deps, stores, 'disabled', user, { origin, note });
+      return { changed, endedSessions };
     });
 
 export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
@@ -86,7 +86,7 @@ export const unlockAccount = (deps: Core & AttemptsDeps) => (userId: string, ori
 export const removeFactorsAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
-    const { sessions: _, ...removed } = await endWays(deps, stores, 'factors-removed', user, { origin });
+    const { endedSessions: _, ...removed } = await endWays(deps, stores, 'factors-removed', user, { origin });
     const notice = { user, origin, added: [] };
     if (removed.apps > 0) await notifyOfChange(deps, stores, { ...notice, kind: 'second-factor-removed' });
     if (removed.passkeys > 0) await notifyOfChange(deps, stores, { ...notice, kind: 'passkey-removed' });

@@ -64,9 +64,9 @@ export const endWays = async (
   await withdrawLinks(stores, userId, purposes);
   const sessionEnding = { ...ending, reason: SESSION_ENDINGS.find((each) => each === act) ?? 'operator' };
   const kept = fateOf('session', act) === 'mine' && exceptId !== undefined ? { exceptId } : {};
-  const sessions = ends('session') ? await endSessionsOf(deps, stores, userId, { ...sessionEnding, ...kept }) : 0;
+  const endedSessions = ends('session') ? await endSessionsOf(deps, stores, userId, { ...sessionEnding, ...kept }) : 0;
   if (ends('remembered-device')) await forgetDevices(deps, stores, userId, sessionEnding);
-  return { sessions, ...factors, passkeys: passkeys.length };
+  return { endedSessions, ...factors, passkeys: passkeys.length };
 };
 
 /** Ends apps and recovery codes. If the user loses the last app, all recovery codes end, and the user counts as one without a second factor. */

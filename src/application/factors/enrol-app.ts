@@ -41,18 +41,18 @@ export const addApp = async (
 type Enrolment = {
   /** The transaction has locked this user, and used up the first code of the app. */
   readonly user: User;
-  readonly appIds: readonly string[];
+  readonly addedAppIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;
 };
 
 /** Makes log-ins need a second factor, and records the added apps. @returns recovery codes, if the user had none. */
-export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessionId, origin }: Enrolment) => {
+export const enrol = async (deps: Service, stores: Stores, { user, addedAppIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   const hasCodes = (await codesOf(stores.records, user.id)).length > 0;
   const codes = hasCodes ? [] : await replaceCodes(deps, stores, user.id);
-  const added = [...appIds, ...(hasCodes ? [] : await codesOf(stores.records, user.id))];
+  const added = [...addedAppIds, ...(hasCodes ? [] : await codesOf(stores.records, user.id))];
   await recordChange(deps, stores, { kind: 'second-factor-added', user, sessionId, origin, added });
   return codes;
 };

@@ -103,8 +103,8 @@ export const finishLogin =
       // The session is stored first, so that the link in the mail about the log-in also undoes the factor that is added below.
       const opened = await store(locked);
       await use(stores);
-      const appIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];
-      const enrolment = { user: locked, appIds, sessionId: opened.sessionId, origin };
+      const addedAppIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];
+      const enrolment = { user: locked, addedAppIds, sessionId: opened.sessionId, origin };
       const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
       const remembers = remember && (enrols || locked.secondFactorAt !== null);
       const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;

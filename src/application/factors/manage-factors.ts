@@ -41,7 +41,7 @@ export const confirmApp =
       const { sessionId } = caller;
       const key = { id: sessionId, userId: locked.id };
       await raiseSession(deps, stores, key, [{ method: 'totp', at: deps.clock.now() }], origin);
-      return enrol(deps, stores, { user: locked, appIds: [id], sessionId, origin });
+      return enrol(deps, stores, { user: locked, addedAppIds: [id], sessionId, origin });
     });
   };
 

@@ -65,12 +65,12 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * What a database has to do; all other parts of the storage use these methods. Rows are those of `TABLES`. Promises about concurrent calls also hold for
  * calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
- * - distinguishes texts by their letter case, by spaces at their ends, and by their last character
+ * - distinguishes texts by letter case, by spaces at either end, and by the last character of long ones
  * - lists the rows with given values, and only those
  * - lists the rows in a range of a column, and none that has null there
  * - lists in the order of columns, either way, and orders texts by their bytes
  * - leaves out the first rows, and lists at most as many as it is asked to
- * - lists every row that contains a text where its table is searched, and may list others
+ * - lists every row with a text in a column by which its table is searched, and may list others
  * - rejects a second row with the same key, or the same values of a unique index, and names the index
  * - treats rows with null in a unique index as different
  * - rejects a row whose user is not stored, and stores nothing of it
@@ -84,14 +84,14 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * - accepts exactly one of two replacements by two instances
  * - removes the rows that have not changed since they were read, and returns them
  * - says of each row once that it was removed, however many remove it at the same time
- * - removes what goes with its user
+ * - removes with a user the rows that belong to the user
  * - returns the row that it locks, and null for none
  * - keeps all changes of a unit when the work succeeds, and returns its result
  * - keeps none when the work rejects, and rejects with the same error
  * - shows the changes of a unit to itself alone until it ends
  * - makes other units that lock the same row wait, and shows them its changes
- * - keeps all changes or rejects, when the work goes on after a violation
- * - repeats a unit that goes on after a violation
+ * - keeps all changes of a unit or rejects it, if its work catches a violation
+ * - runs the work again if it makes another call after a violation
  * - rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over
  * - carries out what the work has not waited for before the unit ends
  * - accepts one of two units that insert the same values of a unique index

@@ -44,7 +44,7 @@ export type AppErrorOptions = {
 };
 
 type DomainOf<Code> = Code extends `${infer Domain}_${string}` ? Domain : never;
-/** Rejects codes that the catalog lacks in a domain of its own: misspelt ones would otherwise count as codes of an application. */
+/** Rejects a code in a domain of the catalog (such as AUTH) that the catalog lacks: misspelt, it would otherwise count as a code of an application. */
 type ValidCode<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
 
 /** The entry of an application's own code until `declaredAs` replaces it by the entry that the route declares. */

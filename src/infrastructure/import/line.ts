@@ -129,10 +129,10 @@ export const readImportedUser = (user: unknown, from: string): UnhashedUser | Re
   };
 };
 
-/** Removes links that are there twice, since two tables of a system may have the same link. */
-const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
-  links: readonly Link[],
-): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
+/** Removes identities that are there twice, since two tables of a system may have the same one. */
+const withoutDuplicates = <One extends Pick<Identity, 'issuer' | 'subject'>>(
+  identities: readonly One[],
+): readonly One[] => [...new Map(identities.map((one) => [JSON.stringify([one.issuer, one.subject]), one])).values()];
 
 /** The id of a user. The same line of the same source gets the same id, so that another import makes no second user, even if the address was changed here. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>

@@ -131,7 +131,7 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
     expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort());
   });
 
-  it('removes what goes with its user', async ({ records, user, other, findUser }) => {
+  it('removes with a user the rows that belong to the user', async ({ records, user, other, findUser }) => {
     for (const [at, each] of [user, other].entries())
       await insertRows(records, { ...sampleRows(each, NOW + at), users: [] });
     const tables = Object.entries(TABLES).flatMap(([name, { ofUser }]) => (ofUser ? [name] : []));

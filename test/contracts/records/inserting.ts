@@ -41,7 +41,7 @@ export const inserting = ({ it }: Tests<GivenDatabase>): void => {
     }
   });
 
-  it('distinguishes texts by their letter case, by spaces at their ends, and by their last character', async (given) => {
+  it('distinguishes texts by letter case, by spaces at either end, and by the last character of long ones', async (given) => {
     const { records } = given;
     const long = 'x'.repeat(1_000);
     const ids = ['value', 'Value', 'value ', ' value', 'valué', 'value%', '', ' ', `${long}x`, `${long}y`];

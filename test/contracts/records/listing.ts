@@ -83,7 +83,7 @@ export const listing = ({ it }: Tests<GivenDatabase>): void => {
     expect([await isMore(3), await isMore(4)]).toEqual([1, 0]);
   });
 
-  it('lists every row that contains a text where its table is searched, and may list others', async (given) => {
+  it('lists every row with a text in a column by which its table is searched, and may list others', async (given) => {
     const { records } = given;
     const names = ['ada.l', 'b_da', 'c%da!', 'someone'];
     const rows = names.map((name, at) => aUserRow({ username: name, email: `${at}@lo've.example` }));

@@ -100,7 +100,7 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     }
   });
 
-  it('keeps all changes or rejects, when the work goes on after a violation', async ({ records, unit, user }) => {
+  it('keeps all changes of a unit or rejects it, if its work catches a violation', async ({ records, unit, user }) => {
     for (const isLast of [true, false]) {
       const id = `value ${isLast}`;
       const outcome = await unit(async (inside) => {
@@ -114,7 +114,7 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     }
   });
 
-  it('repeats a unit that goes on after a violation', async ({ records, unit, user, findUser }) => {
+  it('runs the work again if it makes another call after a violation', async ({ records, unit, user, findUser }) => {
     let runs = 0;
     const added = aUserRow();
     const repeated = unit(async (inside) => {

@@ -154,7 +154,7 @@ const acceptedLocales = (ctx: Context): string[] => {
 
 export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: eventOriginOf(ctx) });
 
-/** The language of a page: the one of `offered` that the browser prefers, or else the default of the service, or else English. */
+/** The language of a page: of `offered`, the one that the visitor chose, or else that the browser prefers, or else `defaultLocale`, or else English. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
   fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
   BASE_LOCALE;

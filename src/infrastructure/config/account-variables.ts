@@ -165,7 +165,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('optional', 'required'),
     default: 'optional',
     meaning:
-      'Whether users may have a second factor, or need one: with required, a user without one can only add one after the log-in. Production needs FACTOR_KEYS for that.',
+      'Whether users may have a second factor, or need one: with required, a log-in of a user without one opens no session before the user has added one. Production needs FACTOR_KEYS for that.',
   },
   FACTOR_KEYS: {
     format: secretKeys(MAX_FACTOR_KEYS),

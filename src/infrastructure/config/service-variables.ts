@@ -151,7 +151,7 @@ export const SERVICE_VARIABLES = {
     format: format.path,
     default: '.data',
     meaning:
-      'The directory of the file of SQLite, of generated keys, and outside production of mail that is not sent. The service makes them inaccessible to other users of the machine.',
+      'The directory of the file of SQLite, of generated keys, and outside production of mail that is not sent. The service makes these files inaccessible to other users of the machine.',
   },
   DATABASE_URL: {
     format: databaseUrl,

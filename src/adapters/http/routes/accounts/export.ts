@@ -92,7 +92,7 @@ export const exportRoute = (deps: Service): Route => {
     ...ACCOUNT_ROUTE,
     name: 'export-account',
     summary: 'Return everything that is stored about the user',
-    description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
+    description: 'Five times a minute. Each process makes one at a time: 503, if it would wait too long.',
     at: 'GET /users/me/export',
     requestsPerUser: 5,
     stepUp: FACTOR_CHANGE,

@@ -9,7 +9,7 @@ export const LINK_PURPOSES = [
   'not-me',
   'email-change',
   'email-change-undo',
-  /** "It was not me": undoes what was done to passkeys, authenticator apps, recovery codes and identities. */
+  /** "It was not me", in mails about ways in and new devices: ends the password, the sessions, and the ways in that were added since. */
   'factors-undo',
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];

@@ -54,9 +54,9 @@ const preparedServer = (
   const connections = new WeakMap<DriversConnection, { connection: MysqlPoolConnection; openedIn: number }>();
   const waiting = new Set<(error: unknown) => void>();
 
-  const prepare = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
+  const prepare = async (pooled: DriversConnection): Promise<MysqlPoolConnection> => {
     const openedIn = period;
-    const query = limitedQuery(driver, limit + REPORT_TIME_MS, (error) => {
+    const query = limitedQuery(pooled, limit + REPORT_TIME_MS, (error) => {
       if (period === openedIn) onFailure(error);
     });
     const send = (statement: string) =>
@@ -71,15 +71,15 @@ const preparedServer = (
       if (hasOthers && enabled.includes('read_only')) throw new LoggableError('the node is read-only');
       if (isNode) for (const statement of NODE_STATEMENTS) await send(statement);
     } catch (error) {
-      driver.destroy();
+      pooled.destroy();
       throw memberOf(error, 'errno') === NODE_NOT_READY
         ? new LoggableError('the node is not connected to its cluster')
         : error;
     }
-    const release = () => (period === openedIn ? driver.release() : driver.destroy());
+    const release = () => (period === openedIn ? pooled.release() : pooled.destroy());
     // Kysely uses the other methods of a connection only to abort statements.
     const connection = { query, release } as MysqlPoolConnection;
-    connections.set(driver, { connection, openedIn });
+    connections.set(pooled, { connection, openedIn });
     return connection;
   };
   const driversConnection = (isLate: () => boolean) =>
@@ -96,11 +96,11 @@ const preparedServer = (
     /** Waits for a free connection, without a time limit. @param isLate returns whether the caller has given up */
     async connect(isLate: () => boolean) {
       for (;;) {
-        const driver = await driversConnection(isLate);
-        const entry = connections.get(driver);
-        if (entry === undefined) return prepare(driver);
+        const pooled = await driversConnection(isLate);
+        const entry = connections.get(pooled);
+        if (entry === undefined) return prepare(pooled);
         if (entry.openedIn === period) return entry.connection;
-        driver.destroy();
+        pooled.destroy();
       }
     },
     /** Closes idle connections at once, and those in use when they are released. Rejects the callers that wait for a connection. */

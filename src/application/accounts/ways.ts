@@ -19,7 +19,7 @@ import { removeRow } from '../storage/rows.ts';
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
 type EndWaysOptions = Omit<EndOptions, 'reason'> & {
-  /** As in `AddressProof`: whether the password stays where the table says `mine`. */
+  /** Whether the password was shown, in the sense of `AddressProof`. Then it stays if its fate is `mine` (`src/domain/ways-in.ts`). */
   readonly isPasswordShown?: boolean;
   /** The hash of the new password, if the act ends the former one. Default: the user gets no password. */
   readonly passwordHash?: string;

@@ -81,8 +81,8 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const mail = await mailOfMessage({ ...message, kind }, user, data);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
-  // A message of the kind `password-reset` comes from an operator, or from an undo, which has proven the address; or it was counted as a request. Other
-  // mails are counted at their first attempt, and a request when its user is found, which may be later.
+  // A mail is counted once: at its first attempt or, if it began as a request, before `identifyMessage` gives it the kind of its mail. A `password-reset`
+  // that never was a request is not counted: it comes from an operator, or from an undo, whose link has proven the address.
   const isUnlimited = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isUnlimited && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // The message is gone if a use case has withdrawn it, with its links, before this transaction locked the user.

@@ -277,7 +277,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** For a route that requires a token, whose session is read (ADR 0004), and for a route with a scope: the use of an assertion is stored. */
+/** Errors of the guard, for a token or a scope: it reads the session of a token (ADR 0004), and stores that an assertion was used; both may fail. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 /** A route with one of these uses may issue an access token, for which it asks the hook `claims`. If the hook fails, the route fails, too. */

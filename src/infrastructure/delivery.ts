@@ -30,7 +30,7 @@ export const openSender =
     return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
 
-type Options = {
+type DeliveryOptions = {
   readonly logger: Logger;
   readonly report: Report;
   readonly wakeUp: WakeUpSignal;
@@ -41,7 +41,7 @@ type Options = {
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
-  { logger, report, isWatched, wakeUp }: Options,
+  { logger, report, isWatched, wakeUp }: DeliveryOptions,
   replacement?: SenderFor,
 ) => {
   const stop = new AbortController();
@@ -127,7 +127,13 @@ export const openMailer = async (
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: Options & { readonly templates: () => Promise<MailTemplates> },
+  {
+    logger,
+    wakeUp,
+    report,
+    isWatched,
+    templates,
+  }: DeliveryOptions & { readonly templates: () => Promise<MailTemplates> },
 ) => {
   // Mails join program and system by a comma, since "on" is English.
   const names = () => deviceNames(', ');

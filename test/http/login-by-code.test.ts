@@ -1,4 +1,4 @@
-// Proves ASVS 6.3.6, 6.6.2, 6.6.3; guess-3
+// Proves ASVS 6.3.6, 6.6.2, 6.6.3; guess-3, network-8
 import type { Response } from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import { CODE_REFUSAL_TIME } from '../../src/adapters/http/routes/login/login-by-code.ts';

@@ -7,12 +7,16 @@ import { filledPage, type UserPageTemplates } from './user-pages.ts';
 export type ContinueTargets = { readonly to: string; readonly login: string };
 
 /** The page that renews a session with a key of its device, and then leads on. Its script proves the key (ADR 0023). */
-export const continuePage = (frame: PageFrame, { to, login }: ContinueTargets, files: UserPageTemplates): string => {
+export const continuePage = (
+  frame: PageFrame,
+  { to, login }: ContinueTargets,
+  templates: UserPageTemplates,
+): string => {
   const { title = '', lead = '', again = '', 'no-script': noScript = '' } = frame.texts.pages.continue ?? {};
   const status = html`<p role="status" class="lead" data-to="${to}" data-login="${login}">${lead}</p>
 <p><a href="">${again}</a></p>
 <noscript><p>${noScript}</p></noscript>`;
-  return filledPage(frame, files, {
+  return filledPage(frame, templates, {
     template: 'continue',
     title,
     script: html`<script type="module" src="${pathIn(frame.site, '/continue-page.js')}"></script>`,

@@ -69,16 +69,16 @@ const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: re
 
 export type UserPageTemplates = Templates<UserTexts>;
 
-export const userPage = (view: PageView, files: UserPageTemplates): string => {
+export const userPage = (view: PageView, templates: UserPageTemplates): string => {
   const title = view.texts.pages[view.name]?.title ?? '';
   const url = providerUrl(view);
-  return filledPage(view, files, {
+  return filledPage(view, templates, {
     template: view.name,
     title,
     isError: view.state?.error !== undefined,
     alert: alertOf(view),
     visitor: visitorLine(view),
-    languages: languageLinks(view, files.locales),
+    languages: languageLinks(view, templates.locales),
     script:
       url === null
         ? html`<script type="module" src="${pathIn(view.site, '/user-pages.js')}"></script>`

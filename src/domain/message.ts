@@ -89,7 +89,7 @@ const URGENT_KINDS: readonly MessageKind[] = ['password-reset-request', 'passwor
 
 /** Milliseconds in which attempts to send a message are repeated. */
 const retryPeriodOf = (kind: MessageKind): number => {
-  if (hasLoginCode({ kind })) return LOGIN_CODE_LIFETIME;
+  if (hasLoginCode({ kind }) || kind === 'confirmation-code') return LOGIN_CODE_LIFETIME;
   return URGENT_KINDS.includes(kind) ? DAY / 4 : 2 * DAY;
 };
 

@@ -428,6 +428,14 @@ describe('fetch', () => {
       expect(sent().slice(1)).toEqual([`GET ${ME}`, `POST ${REFRESH}`, `GET ${ME}`, 'POST /auth/step-up', `GET ${ME}`]);
     });
 
+    it('rejects as onStepUp does, and so do the calls of the account client', async () => {
+      const cancelled = new Error('the user has closed the prompt');
+      const { auth } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp: () => Promise.reject(cancelled) });
+      await expect(auth.fetch(`${BASE_URL}${ME}`)).rejects.toBe(cancelled);
+      const account = createAccountClient({ baseUrl: BASE_URL, fetch: auth.fetch });
+      await expect(account.me()).rejects.toBe(cancelled);
+    });
+
     /** Each request is refused until a token is raised that often. */
     const refusedUntil =
       (parameter: string, raised: readonly string[], count = 1) =>

@@ -240,6 +240,7 @@ describe('a message that cannot be sent', () => {
 
   it.each<[MessageKind, number]>([
     ['password-reset', 6 * 60 * MINUTE],
+    ['confirmation-code', 10 * MINUTE],
     ['new-device', 2 * DAY],
     ['email-change', 2 * DAY],
   ])('is given up after a time: %s', async (kind, patience) => {

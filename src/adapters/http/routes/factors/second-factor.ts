@@ -77,11 +77,10 @@ export const secondFactorRoutes = (deps: Service, deviceAccess: DeviceAccess, { 
       handler: async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
         const factor = presentedFactor({ code, recoveryCode, credential, mailCode });
         const input = { factor, remember, ...loginSourceOf(ctx, deviceAccess, proof) };
-        const finishing = withRefusalTime(
-          mailCode === undefined ? 0 : CODE_REFUSAL_TIME,
-          finishLogin(deps)(input, signal),
-        );
-        const { opened, recoveryCodes, rememberedDevice } = await finishing;
+        const finishing = finishLogin(deps)(input, signal);
+        const { opened, recoveryCodes, rememberedDevice } = await (mailCode === undefined
+          ? finishing
+          : withRefusalTime(CODE_REFUSAL_TIME, finishing));
         const result = await sendSession(ctx, deviceAccess, { ...opened, rememberedDevice });
         pendingLogin.clear(ctx);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };

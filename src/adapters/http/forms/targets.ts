@@ -16,9 +16,9 @@ export type TargetSettings = {
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
 
-/** Compares `host`, since the `origin` of a `blob:` URL is that of its page. A URL with a username, which browsers show, could mislead users. */
+/** Not by `origin`: that of a `blob:` URL is its page's. Browsers show a username, which could mislead users. Any program can claim the scheme of an app. */
 const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
-  origins.includes(`${protocol}//${host}`) && username === '' && password === '';
+  /^https?:$/.test(protocol) && origins.includes(`${protocol}//${host}`) && username === '' && password === '';
 
 /** Encoded slashes, backslashes, dots, percent signs and control characters, and empty segments, which proxies may decode or remove. */
 const AMBIGUOUS_PATH = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;

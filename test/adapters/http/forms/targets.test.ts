@@ -4,12 +4,14 @@ import { challengeIn, targetProblem } from '../../../../src/adapters/http/forms/
 
 const APPLICATION = 'https://app.example.org';
 const OWN = 'https://auth.example.org';
+const PROGRAM = 'capacitor://localhost';
 
 describe.each([
   ['', OWN],
   ['below a path', `${OWN}/tandem`],
 ])('a page to which a service %s sends a browser', (_where, baseUrl) => {
-  const isTarget = (text: string) => targetProblem(text, { baseUrl, targetOrigins: [APPLICATION, OWN] }) === null;
+  const isTarget = (text: string) =>
+    targetProblem(text, { baseUrl, targetOrigins: [APPLICATION, OWN, PROGRAM] }) === null;
 
   it.each([
     ...['/notes?page=2', '/auth/x%2f..%2fy'].map((path) => APPLICATION + path),
@@ -22,6 +24,7 @@ describe.each([
     ...['https://evil.example', `${APPLICATION}.evil.example/`, 'https://app.example.org@evil.example/'],
     ...['https://user:password@app.example.org/', 'https://app.example.org:444/', 'http://app.example.org/'],
     ...['//app.example.org/', '/notes', 'notes', '', `blob:${APPLICATION}/c0ffee`, 'data:text/html,hello'],
+    `${PROGRAM}/notes`,
     ...[
       `javascript:location="${APPLICATION}"`,
       `${APPLICATION}/${'n'.repeat(2_000)}`,

@@ -106,7 +106,7 @@ const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F
 const returnUrl = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
 const returnUrlAfterLogin = (options, here) => {
 	const back = returnUrl(options, here);
-	if (!back || !browser()?.navigator.vendor?.startsWith("Apple")) return back;
+	if (!back || !browser()) return back;
 	const url = new URL(back);
 	url.search += `${url.search ? "&" : "?"}tandem_code=`;
 	return url.href;

@@ -33,7 +33,7 @@ type Browser = {
     readonly state: unknown;
     readonly replaceState: (state: unknown, title: string, url: string) => void;
   };
-  readonly navigator: { readonly onLine: boolean; readonly vendor?: string };
+  readonly navigator: { readonly onLine: boolean };
   readonly localStorage: Record<string, unknown>;
   readonly top: unknown;
   readonly self: unknown;

@@ -21,10 +21,10 @@ export const takeReturnMark = (): ReturnMark => {
 export const returnUrl = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
   (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
 
-/** The URL to which the service leads back after a log-in. In Safari, where the pages of the service do not have the key, it also asks for a code. */
+/** The URL to which the service leads back after a log-in. It asks for a code: neither a log-in at a provider nor, in Safari, one at the pages has the key. */
 export const returnUrlAfterLogin = (options?: Return, here?: string): string | undefined => {
   const back = returnUrl(options, here);
-  if (!back || !browser()?.navigator.vendor?.startsWith('Apple')) return back;
+  if (!back || !browser()) return back;
   const url = new URL(back);
   url.search += `${url.search ? '&' : '?'}tandem_code=`;
   return url.href;

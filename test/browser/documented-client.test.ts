@@ -7,7 +7,7 @@ import { privatePem, publicPem } from '../../src/infrastructure/keys.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { clientPage, restoredIn } from '../support/browser/client-page.ts';
+import { bindingIn, clientPage, restoredIn } from '../support/browser/client-page.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
 import { openSite } from '../support/browser/site.ts';
@@ -175,9 +175,10 @@ describe.runIf(canBrowse())('the lines for a page of one’s own', () => {
     const service = `const service = '${address()}';`;
     const second = await opened(below('docs/oauth.md', 'In a front end of your own'), service, button);
     await second.page.waitForURL(`${app.origin}/?tandem=logged-in`);
-    for (const { page, open } of [first, second]) {
-      await open(`${app.publish(clientPage(address()))}?tandem=logged-in`);
+    for (const [{ page, open }, binding] of [[first, 'device'] as const, [second, 'none'] as const]) {
+      await open(app.publish(clientPage(address())) + new URL(page.url()).search);
       expect(await restoredIn(page)).toMatch(/./);
+      expect([await bindingIn(page), new URL(page.url()).search]).toEqual([binding, '']);
     }
   });
 

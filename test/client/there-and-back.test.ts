@@ -103,21 +103,9 @@ describe('a page that a visitor comes back to', () => {
   });
 });
 
-describe('in a browser that gives the pages of the service another storage', () => {
-  const vendor = 'Apple Computer, Inc.';
-
-  it('asks a log-in for a code, and nothing else', () => {
-    const { visited } = fakePage({ at: '/notes?tab=1#top', vendor });
-    const auth = aClient({ fetch: fakeTransport({}).fetch });
-    auth.logInAt();
-    const to = (text: string) => `?to=${encodeURIComponent(`${APP}/${text}`)}`;
-    expect(visited).toEqual([`${BASE_URL}/auth/log-in${to('notes?tab=1&tandem_code=#top')}`]);
-    expect(auth.linkTo('register', { to: '/' })).toBe(`${BASE_URL}/auth/register${to('?tandem_code=')}`);
-    expect(auth.linkTo('account')).toBe(`${BASE_URL}/auth/account${to('notes?tab=1#top')}`);
-  });
-
+describe('a page that was led back to, with a code', () => {
   const cameBack = async (at: string, answer: () => Response = renewed, proof = 'a.proof') => {
-    const page = fakePage({ at, vendor, hint: '1' });
+    const page = fakePage({ at, hint: '1' });
     const { asked } = fakeFrame(page, () => proof || undefined);
     const { fetch, requests } = fakeTransport({ [REFRESH]: [answer] });
     const auth = aClient({ fetch });
@@ -152,30 +140,33 @@ describe('in a browser that gives the pages of the service another storage', () 
 
 describe('the way to a page of the service', () => {
   const at = '/notes?tab=1#top';
+  const HERE = `${APP}${at}`;
+  const AFTER_LOGIN = `${APP}/notes?tab=1&tandem_code=#top`;
   it.each([
-    [undefined, `${APP}/notes?tab=1#top`],
-    [{}, `${APP}/notes?tab=1#top`],
-    [{ to: '/start?a=b&c' }, `${APP}/start?a=b&c`],
-    [{ to: new URL('https://other.example.com/x') }, 'https://other.example.com/x'],
-  ])('leads back, for %j', async (options, to) => {
+    [undefined, 'https://app.example.com/notes?tab=1CODE#top'],
+    [{}, 'https://app.example.com/notes?tab=1CODE#top'],
+    [{ to: '/start?a=b&c' }, 'https://app.example.com/start?a=b&cCODE'],
+    [{ to: new URL('https://other.example.com/?x') }, 'https://other.example.com/?xCODE'],
+  ])('leads back, with a code after a log-in, for %j', async (options, to) => {
     const { visited, auth } = await opened({ at }, refused);
-    const address = (page: string) => `${BASE_URL}/auth/${page}?to=${encodeURIComponent(to)}`;
-    expect(auth.linkTo('account', options)).toBe(address('account'));
+    const address = (page: string, code = '&tandem_code=') =>
+      `${BASE_URL}/auth/${page}?to=${encodeURIComponent(to.replace('CODE', code))}`;
+    expect(auth.linkTo('account', options)).toBe(address('account', ''));
+    expect(auth.linkTo('register', options)).toBe(address('register'));
     auth.logInAt(options);
     expect(visited).toEqual([address('log-in')]);
   });
 
   it.each([
     [undefined, '', {}],
-    [{ to: '/start', invitation: 'a-token' }, '', { to: `${APP}/start`, invitation: 'a-token' }],
-    [{ link: true, errorTo: `${APP}/settings` }, '/link', { errorTo: `${APP}/settings` }],
+    [{ to: '/start', invitation: 'a-token' }, '', { to: `${APP}/start?tandem_code=`, invitation: 'a-token' }],
+    [{ link: true, errorTo: `${APP}/settings` }, '/link', { to: HERE, errorTo: `${APP}/settings` }],
   ] as const)('leads to a provider and back, for %j', async (options, path, given) => {
     const url = 'https://accounts.example/authorize?state=x';
     const { visited } = fakePage({ at });
     const { fetch, requests } = fakeTransport({ [`/auth/oidc/acme${path}`]: [() => success({ url })] });
     await aClient({ fetch }).logInWith('acme', options);
-    const here = `${APP}/notes?tab=1#top`;
-    expect(await requests.at(-1)?.json()).toEqual({ to: here, errorTo: here, ...given });
+    expect(await requests.at(-1)?.json()).toEqual({ to: AFTER_LOGIN, errorTo: HERE, ...given });
     expect(visited).toEqual([url]);
   });
 
@@ -187,8 +178,7 @@ describe('the way to a page of the service', () => {
         '/auth/oidc/acme': [() => success({ url: 'https://accounts.example/' })],
       });
       await aClient({ fetch }).logInWith('acme');
-      const here = `${APP}${at}`;
-      expect(await requests.at(-1)?.json()).toEqual({ to: here, errorTo: here });
+      expect(await requests.at(-1)?.json()).toEqual({ to: AFTER_LOGIN, errorTo: HERE });
     },
   );
 

@@ -58,24 +58,17 @@ type FakePage = {
   readonly origin?: string;
   /** The path, query and fragment of the page's URL. */
   readonly at?: string;
-  /** `navigator.vendor`. */
-  readonly vendor?: string;
 };
 
 /** Adds the globals of a page that Node.js does not have, with a visible document and an empty storage. */
-export const fakePage = ({
-  hint,
-  origin = 'https://app.example.com',
-  at = '',
-  vendor = 'Google Inc.',
-}: FakePage = {}) => {
+export const fakePage = ({ hint, origin = 'https://app.example.com', at = '' }: FakePage = {}) => {
   const { href, hostname } = new URL(at, origin);
   /** The URLs to which the page has led the browser. */
   const visited: string[] = [];
   const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
   const page = new EventTarget();
   const document = Object.assign(new EventTarget(), { hidden: false });
-  const navigator = { onLine: true, vendor };
+  const navigator = { onLine: true };
   const channels = new Set<Channel>();
   const posted: unknown[] = [];
   /** Delivers a message of another page. */

@@ -57,7 +57,7 @@ export const service = (options: AuthClientOptions) => {
    * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced by one with the time of
    * the service, and at a renewal then by one of a later second, since many tabs may have sent proofs of the same second. If the service still
    * refuses, a session is opened without a key, and a renewal fails.
-   * @param bindingCode the code of a log-in at the pages of the service, which do not know the key of this page
+   * @param bindingCode the code of a log-in at a provider, or at pages of the service that do not have the key of this page
    */
   const sendProven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
     let mayProve = true;

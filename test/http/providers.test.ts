@@ -329,6 +329,28 @@ describe('an address that has an account', () => {
     expect(await afterLogIn(owner, await refused())).toEqual({ kept: 1, identities });
     expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id: owner.id });
   });
+
+  it('and a password sets no cookie if the link outlasts the time of the log-in', async () => {
+    let reached = false;
+    const slow = await start({ ...environment(), REQUEST_TIMEOUT_MS: '2000' }, ({ records }) => ({
+      records: {
+        ...records,
+        insert: async (table, row) => {
+          reached ||= table === 'identities';
+          await (table === 'identities' &&
+            new Promise<never>((_, reject) => setTimeout(reject, 4_000, new Error('late'))));
+          return records.insert(table, row);
+        },
+      },
+    }));
+    const { email, password } = await taken();
+    provider.switches.account = { sub: `subject of ${email}`, email, email_verified: true };
+    const cookies = cookiesOf(await comeBack(await walk()).expect(303));
+    const logIn = slow.http.post('/auth/login').set('Cookie', cookies.join('; ')).send({ account: email, password });
+    const response = await logIn.expect(503);
+    expect([reached, refreshCookieOf(response)]).toEqual([true, undefined]);
+    await slow.close();
+  });
 });
 
 describe('what is no log-in', () => {

@@ -22,12 +22,13 @@ const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
 /** After a log-in, links the identity of an earlier sign-in at a provider, which a cookie of the browser has, to the account. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKeptIdentity'] => {
   if (deps.providers.size === 0) return undefined;
-  const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
+  const [cookie, link] = [startsOf(deps, config).cookieOf(KEPT_IDENTITY_STATE), linkKeptIdentities(deps)];
   return async (ctx, session) => {
-    const values = starts.pop(ctx, KEPT_IDENTITY_STATE);
+    const values = cookie.read(ctx);
+    if (values.length === 0) return;
     // A failure is only reported, since the user is logged in already.
-    if (values.length > 0)
-      await link(values, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+    await link(values, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+    cookie.clear(ctx);
   };
 };
 

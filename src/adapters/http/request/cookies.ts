@@ -154,6 +154,7 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       }
       cookieOf(state).set(ctx, sealed);
     },
+    cookieOf,
     /** Returns the values of the cookie for a state, and clears the cookie. */
     pop: (ctx: Context, state: string): readonly string[] => {
       const cookie = cookieOf(state);

@@ -20,7 +20,7 @@ export const LoginBody = v.object({
 });
 
 /**
- * Sets the cookies of the session that a request has opened, links the identity that the browser keeps, and invites the browser to register a key.
+ * Links the identity that the browser keeps, sets the cookies of the session that a request has opened, and invites the browser to register a key.
  * @returns the `data` of the response
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
  */
@@ -34,10 +34,11 @@ export const sendSession = async (
     throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   }
   const { refreshToken, binding, rememberedDevice = null, ...result } = outcome;
+  // First, since it can outlast the time of the request: an error must not set a cookie.
+  await linkKeptIdentity?.(ctx, outcome);
   ctx.state.binding = binding;
   cookie.set(ctx, outcome);
   if (rememberedDevice !== null) remembered.set(ctx, rememberedDevice);
-  await linkKeptIdentity?.(ctx, outcome);
   browser?.invite(ctx, result);
   return result;
 };

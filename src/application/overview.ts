@@ -86,7 +86,7 @@ export const OVERVIEW_RANGES = {
 } as const;
 export type OverviewRange = keyof typeof OVERVIEW_RANGES;
 
-/** The counts of each hour or day of a range, the latest numbers of users and sessions, and the mails and webhooks that wait. */
+/** The counts of each hour or day of a range, the latest numbers of users and sessions, and how many mails and deliveries wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
   async (range: OverviewRange) => {

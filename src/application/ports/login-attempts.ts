@@ -10,7 +10,7 @@ export type Attempt = {
  * Counts attempts to present a password or a code, by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so
  * that concurrent attempts are admitted no more often than consecutive ones.
  *
- * The adapter of the service never rejects: while Redis is unavailable, the process counts in its memory.
+ * The adapter of the service never rejects. Without Redis, or while Redis is unavailable, each process counts for itself, in its memory.
  * - admits 50 failures at once, and makes the next attempt wait
  * - admits exactly 50 of many concurrent attempts
  * - admits one of many concurrent attempts after the wait

@@ -47,8 +47,8 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
 };
 
 /**
- * Adds messages; those that report a change, in its transaction. A request is dropped if too many wait, or another one has its `requestKey`. When half
- * of `REQUESTS_WAITING` wait, the sender is told to claim all.
+ * Adds messages. A request is dropped if too many wait, or a waiting one has its `requestKey`. When half of `REQUESTS_WAITING` wait, the sender is told
+ * to claim all.
  */
 export const addMessages = async ({ records, tell }: Stores, messages: readonly Message[]): Promise<void> => {
   let isHalfFull = false;
@@ -68,7 +68,7 @@ type Claim = {
   readonly limit: number;
 };
 
-/** Claims messages that are due, the earliest first, and counts an attempt of each. No other caller gets them before `until`. */
+/** Claims messages that are due, the earliest first, and counts an attempt of each. They are due again at `until`. */
 export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });

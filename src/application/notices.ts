@@ -155,7 +155,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** Notifies the user of a refresh without a proof, unless it comes from the device that has used the session last, or follows another within a day. */
+/** Notifies the user of a refresh without a proof, unless it comes from the device that has used the session last, or follows another such one within a day. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;

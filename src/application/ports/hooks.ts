@@ -75,7 +75,7 @@ export type VerifyFormerPassword = (
 
 /**
  * Sends a signed request to a webhook, within 20 seconds. @throws Error without an answer, or for an address that is not allowed
- * @returns the status, and the milliseconds of `Retry-After`: 0 without one, and unless the status is 429 or 503.
+ * @returns the status, and the milliseconds of `Retry-After`, or 0 if there is none, or the status is neither 429 nor 503
  */
 export type SendWebhook = (
   message: WebhookMessage,
@@ -84,7 +84,7 @@ export type SendWebhook = (
 /** Finds the function that sends to a webhook; `null` if this instance cannot sign with the key of the webhook. */
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
-/** Names of hooks, and outcomes of their calls, for the metrics. */
+/** The names of hooks in the metrics. `leaked-passwords` is a look-up that is limited and counted as they are. */
 export const HOOK_NAMES = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;

@@ -27,7 +27,7 @@ export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */
   begin(attempt: Attempt): Promise<number>;
   succeed(attempt: Attempt): Promise<void>;
-  /** Takes an admitted attempt back in which nothing was compared. */
+  /** Takes back an admitted attempt in which nothing was compared. */
   withdraw(attempt: Attempt): Promise<void>;
   /** Forgets all failures of a key. An adapter of an application may leave this method out. */
   forget?(key: string): Promise<void>;

@@ -3,7 +3,7 @@ export type SignedPurpose =
   /** Lets the browser that opened a session register a key. */
   | 'registration'
   | 'challenge'
-  /** Identifies the session of a browser, and the key that it has registered. */
+  /** Identifies the session of a browser, and the key that the browser has registered. */
   | 'browser'
   /** Shows for ten minutes that the browser has the key of its session. */
   | 'cookie'

@@ -81,7 +81,7 @@ export type Tables = {
 export type TableName = keyof Tables;
 export type Column<Name extends TableName> = keyof Tables[Name] & string;
 
-/** The type of a column. `integer`: a safe integer. `json`: an object or a list, stored as text. With a question mark, it may be `null`. */
+/** The type of a column. `integer`: a safe integer. `json`: an object or a list. With a question mark, it may be `null`. */
 export type ColumnType = 'text' | 'integer' | 'boolean' | 'json' | 'text?' | 'integer?' | 'boolean?' | 'json?';
 
 type NotNullTypeOf<Value> = [Value] extends [string]

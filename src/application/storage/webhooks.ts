@@ -6,7 +6,7 @@ import { changeRow, insertOrChangeRow, omit, readRows, removeRow, usersInOrder, 
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
-/** The waiting deliveries about a user to a webhook form a queue, of which only the first is due. */
+/** The waiting deliveries about a user to a webhook form a queue, of which only the first can be due. */
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH_SIZE = 500;

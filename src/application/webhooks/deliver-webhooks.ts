@@ -21,7 +21,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 };
 
 /**
- * Sends deliveries, in order for each user; a delivery may be sent more than once. Webhooks for which this instance has no key are left to other instances.
+ * Sends deliveries, some of them maybe more than once. Webhooks for which this instance has no key are left to other instances.
  * @returns a function that begins to send the deliveries that are due. It returns a promise for each attempt, which never rejects.
  */
 export const deliverWebhooks = (deps: DeliverDeps) => {

@@ -45,7 +45,7 @@ const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Removes links of a user, and the waiting mails with such links. The transaction has locked the user, so no mail to the user is prepared meanwhile. */
+/** Removes links of a user, and their waiting messages (`MESSAGE_OF_LINK`). The transaction has locked the user, so no mail to them is prepared meanwhile. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => MESSAGE_OF_LINK[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));

@@ -30,7 +30,7 @@ type MailContext = MailSettings & {
   readonly pagesUrl: string;
   readonly codePage: string;
   readonly templates: () => Promise<MailTemplates>;
-  /** @returns the function that names the device of a user agent, or `null` if it cannot. Default: mails show the user agent. */
+  /** @returns a function that names the device of a user agent, and returns `null` if it cannot. Default: mails show the user agent. */
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 

@@ -5,7 +5,6 @@ import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
 import type { Core } from './service.ts';
 import {
-  codesOf,
   deleteLinks,
   factorsOf,
   identitiesOf,
@@ -13,6 +12,7 @@ import {
   linksOf,
   passkeysOf,
   putLink,
+  recoveryCodesOf,
   takeLink,
 } from './storage/credentials.ts';
 import { deleteMessages, messagesOf } from './storage/outbox.ts';
@@ -78,7 +78,7 @@ export const wayIdsOf = async ({ records }: Stores, userId: string, added: reado
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [passkeys, apps, identities] = await Promise.all(stored);
   const ids = [...passkeys, ...apps.filter(isConfirmed), ...identities].map(({ id }) => id);
-  return [...ids, ...(await codesOf(records, userId))].filter((id) => !added.includes(id));
+  return [...ids, ...(await recoveryCodesOf(records, userId))].filter((id) => !added.includes(id));
 };
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;

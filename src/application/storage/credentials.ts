@@ -31,16 +31,16 @@ export const useStep = async (records: Records, { id, userId }: FactorKey, step:
 };
 
 /** Replaces the recovery codes of a user, in a unit that has locked the user. */
-export const storeCodes = async (records: Records, userId: string, hashes: readonly string[]): Promise<void> => {
+export const storeRecoveryCodes = async (records: Records, userId: string, hashes: readonly string[]) => {
   await removeRows(records, 'recoveryCodes', { userId });
   for (const hash of hashes) await records.insert('recoveryCodes', { userId, hash });
 };
 
 /** Removes a recovery code. @returns whether the user had it. */
-export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
+export const useRecoveryCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
-export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
+export const recoveryCodesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
 export const findPasskey = (records: Records, credentialId: string) => readRow(records, 'passkeys', { credentialId });

@@ -23,7 +23,7 @@ const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
   omit(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
 /** A row after its message is claimed. It has no `request` any more, so that another request for the address may be added. */
-const claim = (row: Row, until: number): Row => {
+const claimed = (row: Row, until: number): Row => {
   const attempts = row.attempts + 1;
   const isWaiting = waitsForPoll({ kind: row.kind, attempts });
   return { ...row, attempts, nextAttemptAt: until, waitsForPoll: isWaiting, request: null, network: null };
@@ -78,7 +78,7 @@ export const claimMessages = async (records: Records, { now, lastPolledAt = now,
   ];
   const rows: Row[] = [];
   for (const before of due.sort(byTime).slice(0, limit)) {
-    const after = claim(before, until);
+    const after = claimed(before, until);
     if (await records.replace('outbox', before, after)) rows.push(after);
   }
   return rows.map(toMessage).sort(byId);

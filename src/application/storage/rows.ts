@@ -169,7 +169,7 @@ const rowsAfter = async <Name extends TableName>(
 
 export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
-/** The users of rows, in the order in which all transactions lock several users. */
+/** The users of rows, sorted: transactions that lock users in this order do not deadlock. */
 export const usersInOrder = (rows: readonly { readonly userId: string }[]): string[] =>
   [...new Set(rows.map(({ userId }) => userId))].toSorted();
 

@@ -78,7 +78,7 @@ const disable = async (deps: DeliverDeps, webhook: Pick<Delivery, 'webhookId'>, 
 
 type ReceiverAnswer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
 
-/** @returns whether the receiver has accepted the delivery. */
+/** @returns whether the receiver has accepted the delivery, and the store has ended it. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
   const answer: ReceiverAnswer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
   const { status } = answer;

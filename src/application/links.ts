@@ -45,7 +45,7 @@ const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Removes links of a user, and their waiting messages (`MESSAGE_OF_LINK`). The transaction has locked the user, so no mail to them is prepared meanwhile. */
+/** Removes links of a user, and their waiting messages (`MESSAGE_OF_LINK`). The transaction has locked the user, so no mail is prepared meanwhile. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => MESSAGE_OF_LINK[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
@@ -73,7 +73,7 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of a user's passkeys, confirmed apps and identities, and the hashes of recovery codes. @param added those that are left out */
+/** The ids of a user's passkeys, confirmed authenticator apps and identities, and the hashes of recovery codes. @param added those that are left out */
 export const wayIdsOf = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [passkeys, apps, identities] = await Promise.all(stored);

@@ -22,7 +22,7 @@ import {
 export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
   readRows(records, 'factors', { equal: { userId }, order: ['id'] });
 
-/** Uses a time step of an app, and confirms the app. @returns `false` if this step or a later one was used before, or the app is gone. */
+/** Uses a time step of an authenticator app, and confirms the app. @returns `false` if this step or a later one was used before, or the app is gone. */
 export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
   const used = await changeRow(records, 'factors', { id, userId }, (row) =>
     row.lastStep < step ? { ...row, lastStep: step, confirmedAt: row.confirmedAt ?? now } : null,

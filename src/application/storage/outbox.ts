@@ -3,7 +3,7 @@ import type { Equal, Query, Records, Stored, Stores } from './records.ts';
 import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, omit, removeRow } from './rows.ts';
 import type { Tables } from './tables.ts';
 
-/** How many requests may wait to be claimed. Further ones are dropped, since anybody can make them. */
+/** How many requests (`isRequest`) may wait to be claimed. Further ones are dropped, since anybody can make them. */
 export const REQUESTS_WAITING = 1_000;
 /** How many waiting requests may come from one network, so that it cannot crowd out other networks. */
 export const REQUESTS_PER_NETWORK = 100;

@@ -84,7 +84,7 @@ export type SendWebhook = (
 /** Finds the function that sends to a webhook; `null` if this instance cannot sign with the key of the webhook. */
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
-/** The names of hooks in the metrics. `leaked-passwords` is a look-up that is limited and counted as they are. */
+/** The names of hooks in the metrics. `leaked-passwords` is a look-up that is limited and counted as hooks are. */
 export const HOOK_NAMES = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;

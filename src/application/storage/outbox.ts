@@ -37,7 +37,7 @@ const WAITING_REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
 const hasAtLeast = async (records: Records, count: number, query: Query<'outbox'>): Promise<boolean> =>
   (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
 
-/** Adds a request, unless too many or an equal one wait. @returns whether half of `REQUESTS_WAITING` waited before. */
+/** Adds a request, unless too many wait, or an equal one does. @returns whether half of `REQUESTS_WAITING` waited before. */
 const addRequest = async (records: Records, row: Row, request: string, network: string): Promise<boolean> => {
   const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, WAITING_REQUESTS);
   if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, WAITING_REQUESTS))) return true;

@@ -11,7 +11,7 @@ export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] 
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /** The outcome of a request with refresh tokens. `unsent`: the client hung up, its token stays current. `reused` and `unproven` may come beside others. */
+  /** The outcome of a request with refresh tokens. `unsent`: the client hung up: its token stays current. `reused` and `unproven` may come beside others. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
   /** A log-in to an existing account was refused because of the client, for instance by a wrong password. */
   'login-refused': [userId: string, origin: Origin];

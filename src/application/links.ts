@@ -5,7 +5,6 @@ import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
 import type { Core } from './service.ts';
 import {
-  codesOf,
   deleteLinks,
   factorsOf,
   identitiesOf,
@@ -13,6 +12,7 @@ import {
   linksOf,
   passkeysOf,
   putLink,
+  recoveryCodesOf,
   takeLink,
 } from './storage/credentials.ts';
 import { deleteMessages, messagesOf } from './storage/outbox.ts';
@@ -45,7 +45,7 @@ const MESSAGE_OF_LINK: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Removes links of a user, and the messages that would send new ones. The transaction has locked the user, so no mail to the user is prepared meanwhile. */
+/** Removes links of a user, and their waiting messages (`MESSAGE_OF_LINK`). The transaction has locked the user, so no mail is prepared meanwhile. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => MESSAGE_OF_LINK[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
@@ -73,12 +73,12 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of a user's passkeys, confirmed apps, identities and recovery codes. @param added the ids to leave out: those that a change has added */
+/** The ids of a user's passkeys, confirmed authenticator apps and identities, and the hashes of recovery codes. @param added those that are left out */
 export const wayIdsOf = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [passkeys, apps, identities] = await Promise.all(stored);
   const ids = [...passkeys, ...apps.filter(isConfirmed), ...identities].map(({ id }) => id);
-  return [...ids, ...(await codesOf(records, userId))].filter((id) => !added.includes(id));
+  return [...ids, ...(await recoveryCodesOf(records, userId))].filter((id) => !added.includes(id));
 };
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
@@ -107,7 +107,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   return since;
 };
 
-/** Reserves an address that its user gives up. The undo keeps the ways in (`wayIdsOf`) that the first undo of the address keeps, else all; none if unproven. */
+/** Reserves an address that its user gives up. The undo keeps the ways in that the first undo of the address keeps, or else all; if it is unproven, none. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await wayIdsOf(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

@@ -30,7 +30,7 @@ export const admitCode = async ({ records }: Pick<Stores, 'records'>, code: Aske
 };
 
 /**
- * Uses up all codes that a browser has asked for, in the transaction of its log-in.
+ * Uses up the codes that a browser presents, in the transaction of its log-in.
  * @param code the code that the user has typed. @throws AppError AUTH_CODE_INVALID when that code was not mailed, or was used.
  */
 export const useCodes = async (

@@ -12,7 +12,7 @@ import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
-/** How many changes of one kind, new devices or replays are reported in an hour. Otherwise an attacker with the password could cause any number of mails. */
+/** The limit of several kinds of notices to a user: otherwise an attacker with the password could cause any number of mails. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -65,7 +65,7 @@ export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owne
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
-/** Notifies a user of a log-in, which is stored already, or of `endOtherSessions` on a new device. Another version of a known browser needs no notice. */
+/** Notifies a user of a new device after a log-in, which is stored already, or `endOtherSessions`. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await latestEvents(stores, user.id);
   const logins = latest.filter((event) => isLoginOrRegistration(event) && event.sessionId !== sessionId);
@@ -155,7 +155,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** Notifies the user, once a day at most, of a refresh without a proof, unless it comes from the device that has used the session last. */
+/** Notifies the user of a refresh without a proof, unless it comes from the device that has used the session last, or follows another such one within a day. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;

@@ -20,7 +20,7 @@ const GRACE_PERIOD = HOUR / 12;
 
 const EVENTS_AT_ONCE = 1_000;
 /** The most events that are summed for a request. */
-const LIVE_EVENTS = 10_000;
+const MAX_LIVE_EVENTS = 10_000;
 
 /** The counts of each hour in a period. @param most how many events are read at most, the latest first. */
 const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
@@ -86,7 +86,7 @@ export const OVERVIEW_RANGES = {
 } as const;
 export type OverviewRange = keyof typeof OVERVIEW_RANGES;
 
-/** The counts of each hour or day of a range, the latest numbers of users and sessions, and the mails and webhooks that wait. */
+/** The counts of each hour or day of a range, the latest numbers of users and sessions, and how many mails and deliveries wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
   async (range: OverviewRange) => {
@@ -99,7 +99,7 @@ export const overview =
       waitingDeliveries(records),
     ]);
     const lastHour = stored.at(-1)?.hour ?? first - HOUR;
-    const live = await sumEvents(records, lastHour + HOUR, now + 1, LIVE_EVENTS);
+    const live = await sumEvents(records, lastHour + HOUR, now + 1, MAX_LIVE_EVENTS);
     const counts = [...stored, ...live];
     const latestOf = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
     return {

@@ -11,13 +11,13 @@ export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] 
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` and `unproven` may come in addition to another outcome. */
+  /** The outcome of a request with refresh tokens. `unsent`: the client hung up: its token stays current. `reused` and `unproven` may come beside others. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
-  /** A password, a code or a second factor of an existing account was refused at a log-in. */
+  /** A log-in to an existing account was refused because of the client, for instance by a wrong password. */
   'login-refused': [userId: string, origin: Origin];
-  /** The password of a log-in was right, but its outdated hash could not be replaced. */
+  /** The password of a log-in was right, but its new hash could not be made or stored. */
   'rehash-failed': [error: unknown];
-  /** A log-in succeeded, but linking the identity that the browser had kept has failed. A refusal to link it is not reported. */
+  /** Linking an identity that the browser had kept has failed after a log-in. A refusal to link it is not reported. */
   'link-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [

@@ -55,7 +55,7 @@ export type Ports = Storage &
 type Policies = SecondFactorPolicy &
   ReplayPolicy & {
     readonly passwordLimits: PasswordLimits;
-    /** Names of the product and its host. A password with the letters of one of them, and no others, counts as too common. */
+    /** Names of the product and its host, for `assertPasswordAllowed`. */
     readonly productWords?: readonly string[];
     readonly jwtAccessExpiresIn: number;
     readonly jwtRefreshExpiresIn: number;
@@ -66,7 +66,7 @@ type Policies = SecondFactorPolicy &
     readonly jwtAuthenticationClaims: boolean;
     /** Whether access tokens name their session in a claim, too. Default: they do not. */
     readonly jwtSessionClaim?: boolean;
-    /** Whether access tokens are bound to the device key of their session, if it has one. Default: they are not. */
+    /** Whether `issueAccess` binds access tokens to the device key of their session, if it has one. Default: it does not. */
     readonly jwtBinding?: boolean;
     /** Set if browsers also get the access token in a cookie. Default: they do not. */
     readonly accessCookie?: object | null;
@@ -75,7 +75,7 @@ type Policies = SecondFactorPolicy &
     /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
     readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
     readonly loginByCode?: boolean | undefined;
-    /** Whether a password on a new device needs a code by mail, too. `while-mail-works`: not while the user's mail is late. Default: off. */
+    /** Whether a password on a new device may need a code by mail, too. `while-mail-works`: not while the user's mail is late. Default: off. */
     readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
   };
 
@@ -93,7 +93,7 @@ export type Service = Core &
     readonly verifyFormerPassword?: VerifyFormerPassword | undefined;
   };
 
-/** `throwIfAborted` throws when the request has timed out, or its client has hung up: then the work need not go on. An `AbortSignal` has this method. */
+/** `throwIfAborted` throws when the work need not go on, for instance since the request has timed out. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };

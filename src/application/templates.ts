@@ -45,7 +45,7 @@ export const filledTemplate = (template: string, textFor: (name: string) => Html
 export const filledText = (text: string, textFor: (name: string) => string): string =>
   text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
 
-/** The texts of a language. Texts that it lacks come from its other `fallbacksOf`, with `last` as the default: first `de-AT`, then `de`, then `en`. */
+/** The texts of a language. Texts that it lacks come from its other `fallbacksOf`: those of `de-AT`, with `en` as `last`, from `de`, then from `en`. */
 export const textsIn = <Texts extends object>(texts: TextsByLocale<Texts>, locale: string, last: string = locale) =>
   fallbacksOf(locale, last)
     .reverse()

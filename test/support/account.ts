@@ -1,6 +1,12 @@
 import { storageWithListeners } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
-import { codesOf, devicesOf, factorsOf, linksOf, passkeysOf } from '../../src/application/storage/credentials.ts';
+import {
+  devicesOf,
+  factorsOf,
+  linksOf,
+  passkeysOf,
+  recoveryCodesOf,
+} from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import type { Storage, Stores } from '../../src/application/storage/records.ts';
@@ -72,7 +78,7 @@ const storedAbout = async (stores: Stores, userId: string, now: number) => ({
   messages: await messagesOf(stores.records, userId),
   passkeys: await passkeysOf(stores.records, userId),
   factors: await factorsOf(stores.records, userId),
-  recoveryCodes: (await codesOf(stores.records, userId)).length,
+  recoveryCodes: (await recoveryCodesOf(stores.records, userId)).length,
   devices: await devicesOf(stores.records, userId, now),
 });
 

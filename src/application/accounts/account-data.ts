@@ -6,7 +6,7 @@ import { filteredPage } from '../filtered-page.ts';
 import { recordChange } from '../notices.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
+import { devicesOf, linksOf, recoveryCodesOf } from '../storage/credentials.ts';
 import { allEvents, type EventsQuery, eventPlaceIn, eventPlaceOf, eventsByActor, eventsOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
@@ -22,7 +22,7 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
     devicesOf(stores.records, user.id, now),
     linksOf(stores.records, user.id, now),
     exportedRows(stores.records, user.id),
-    codesOf(stores.records, user.id),
+    recoveryCodesOf(stores.records, user.id),
     messagesOf(stores.records, user.id),
   ]);
   return {

@@ -11,7 +11,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, enqueue, record, type Service, type Sources } from '../service.ts';
 import { type EndOptions, endSessionsOf, forgetDevices } from '../sessions/end-sessions.ts';
 import { assessTokens } from '../sessions/tokens.ts';
-import { codesOf, factorsOf, identitiesOf, passkeysOf, storeCodes } from '../storage/credentials.ts';
+import { factorsOf, identitiesOf, passkeysOf, recoveryCodesOf, storeRecoveryCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
 
@@ -77,9 +77,9 @@ const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: 
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
   for (const { id } of ended) await removeRow(records, 'factors', { id, userId });
   const losesSecondFactor = secondFactorAt !== null && ended.length === all.length;
-  const codes = await codesOf(records, userId);
+  const codes = await recoveryCodesOf(records, userId);
   const left = losesSecondFactor ? [] : codes.filter((id) => !ends('recovery-code', { id }));
-  if (left.length < codes.length) await storeCodes(records, userId, left);
+  if (left.length < codes.length) await storeRecoveryCodes(records, userId, left);
   if (losesSecondFactor) await users.update(userId, { secondFactorAt: null, now: clock.now() });
   return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
 };

@@ -12,7 +12,7 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { recordChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
-import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
+import { factorsOf, recoveryCodesOf, storeRecoveryCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
 
@@ -50,9 +50,9 @@ type Enrolment = {
 export const enrol = async (deps: Service, stores: Stores, { user, addedAppIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
-  const hasCodes = (await codesOf(stores.records, user.id)).length > 0;
+  const hasCodes = (await recoveryCodesOf(stores.records, user.id)).length > 0;
   const codes = hasCodes ? [] : await replaceCodes(deps, stores, user.id);
-  const added = [...addedAppIds, ...(hasCodes ? [] : await codesOf(stores.records, user.id))];
+  const added = [...addedAppIds, ...(hasCodes ? [] : await recoveryCodesOf(stores.records, user.id))];
   await recordChange(deps, stores, { kind: 'second-factor-added', user, sessionId, origin, added });
   return codes;
 };
@@ -61,6 +61,6 @@ export const enrol = async (deps: Service, stores: Stores, { user, addedAppIds, 
 export const replaceCodes = async ({ secrets }: Service, { records }: Stores, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(secrets.random()));
   const hashes = codes.map((code) => secrets.hashOf(canonicalRecoveryCode(code) ?? code));
-  await storeCodes(records, userId, hashes);
+  await storeRecoveryCodes(records, userId, hashes);
   return codes;
 };

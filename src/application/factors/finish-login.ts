@@ -17,7 +17,7 @@ import type { FactorSecrets } from '../ports/secrets.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
+import { factorsOf, passkeysOf, recoveryCodesOf } from '../storage/credentials.ts';
 import type { Records } from '../storage/records.ts';
 import { addApp, enrol } from './enrol-app.ts';
 import { passkeyChallenge } from './passkeys.ts';
@@ -36,7 +36,7 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
   const { pending, user } = await openPendingLogin(deps, pendingLogins);
   const [factors, codes, passkeys] = await Promise.all([
     factorsOf(deps.records, user.id),
-    codesOf(deps.records, user.id),
+    recoveryCodesOf(deps.records, user.id),
     passkeysOf(deps.records, user.id),
   ]);
   if (deps.secrets.factors !== null && factors.some(isConfirmed)) methods.push('totp');

@@ -7,7 +7,7 @@ import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/end-sessions.ts';
-import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
+import { factorsOf, recoveryCodesOf, storeRecoveryCodes } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { changeRow, removeRow, rowsOf } from '../storage/rows.ts';
 import { addApp, enrol, replaceCodes } from './enrol-app.ts';
@@ -16,7 +16,7 @@ import { compareCode } from './verify-factor.ts';
 
 export const listFactors = (deps: Service) => async (caller: Caller) => {
   const { id } = await liveUser(deps, caller);
-  const [factors, codes] = await Promise.all([factorsOf(deps.records, id), codesOf(deps.records, id)]);
+  const [factors, codes] = await Promise.all([factorsOf(deps.records, id), recoveryCodesOf(deps.records, id)]);
   return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
 };
 
@@ -50,9 +50,10 @@ export const makeRecoveryCodes =
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<string[]> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
-      if (user.secondFactorAt === null && (await codesOf(stores.records, user.id)).length === 0) throw noSuchFactor();
+      if (user.secondFactorAt === null && (await recoveryCodesOf(stores.records, user.id)).length === 0)
+        throw noSuchFactor();
       const codes = await replaceCodes(deps, stores, user.id);
-      const [{ sessionId }, added] = [caller, await codesOf(stores.records, user.id)];
+      const [{ sessionId }, added] = [caller, await recoveryCodesOf(stores.records, user.id)];
       await recordChange(deps, stores, { kind: 'recovery-codes-made', user, sessionId, origin, added });
       return codes;
     });
@@ -75,7 +76,7 @@ export const removeApp =
     });
 
 const endSecondFactor = async (deps: Service, stores: Stores, userId: string, origin: Origin): Promise<void> => {
-  await storeCodes(stores.records, userId, []);
+  await storeRecoveryCodes(stores.records, userId, []);
   await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
   await forgetDevices(deps, stores, userId, { reason: 'ended-by-user', origin });
 };

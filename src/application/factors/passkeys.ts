@@ -17,7 +17,7 @@ import { type Core, NEVER_CANCELLED, pick, record, type Service } from '../servi
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { codesOf, findPasskey, passkeysOf, recordPasskeyUse, useOnce } from '../storage/credentials.ts';
+import { findPasskey, passkeysOf, recordPasskeyUse, recoveryCodesOf, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { changeRow, removeRow } from '../storage/rows.ts';
 import { replaceCodes } from './enrol-app.ts';
@@ -160,10 +160,10 @@ export const addPasskey =
       assertFits(passkey, existing);
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
-      const hasCodes = (await codesOf(stores.records, userId)).length > 0;
+      const hasCodes = (await recoveryCodesOf(stores.records, userId)).length > 0;
       const isOnlyWay = !hasCodes && (await hasOnlyPasskeys(deps, stores.records, user));
       const recoveryCodes = isOnlyWay ? await replaceCodes(deps, stores, userId) : null;
-      const added = [passkey.id, ...(isOnlyWay ? await codesOf(stores.records, userId) : [])];
+      const added = [passkey.id, ...(isOnlyWay ? await recoveryCodesOf(stores.records, userId) : [])];
       if (isOnlyWay) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);
       await recordChange(deps, stores, { kind: 'passkey-added', user, sessionId, origin, added });
       return { ...listedPasskey(passkey), ...(recoveryCodes && { recoveryCodes }) };

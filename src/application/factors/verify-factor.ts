@@ -7,7 +7,7 @@ import { recordChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
-import { factorsOf, useCode, useStep } from '../storage/credentials.ts';
+import { factorsOf, useRecoveryCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './passkeys.ts';
 
@@ -73,7 +73,7 @@ const verifyRecoveryCode = async (deps: Service, typed: string, { user, origin }
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
   const hash = deps.secrets.hashOf(code);
   const use = async (stores: Stores): Promise<void> => {
-    if (!(await useCode(stores.records, user.id, hash)))
+    if (!(await useRecoveryCode(stores.records, user.id, hash)))
       throw invalidSecondFactor('the user has no such recovery code');
     await recordChange(deps, stores, { kind: 'recovery-code-used', user, origin });
   };

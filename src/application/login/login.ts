@@ -9,7 +9,7 @@ import { type Cancellation, findByAccount, NEVER_CANCELLED, type Service } from 
 import { findRememberedDevice } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
+import { identitiesOf, recoveryCodesOf, useRecoveryCode } from '../storage/credentials.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import { comparePassword, loginAttempts, tokenOfUser } from './compare-password.ts';
@@ -137,13 +137,13 @@ const logInByRecoveryCode = async (
   const code = canonicalRecoveryCode(typed);
   if (code === null) return null;
   const hash = deps.secrets.hashOf(code);
-  const isTheirs = (await codesOf(deps.records, user?.id ?? '')).includes(hash);
+  const isTheirs = (await recoveryCodesOf(deps.records, user?.id ?? '')).includes(hash);
   if (user === null || !isTheirs || !(await hasOnlyPasskeys(deps, deps.records, user))) return null;
   const authentications = [{ method: 'recovery-code', at: deps.clock.now() }] as const;
   return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
     const locked = await stores.users.lock(user.id);
     const isOnlyWay = locked !== null && (await hasOnlyPasskeys(deps, stores.records, locked));
-    if (!isOnlyWay || !(await useCode(stores.records, user.id, hash)))
+    if (!isOnlyWay || !(await useRecoveryCode(stores.records, user.id, hash)))
       throw new AppError('AUTH_CREDENTIALS_INVALID', {
         reason: 'the recovery code was used, or the user has another way in',
       });

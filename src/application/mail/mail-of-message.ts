@@ -39,7 +39,7 @@ type MailData = {
 
 type Compose = (message: SentMessage, user: User, data: MailData) => ComposedMail | null | Promise<ComposedMail | null>;
 
-/** @returns `null` when the message is out of date. */
+/** @returns `null` when no mail has to be sent, for instance since the message is out of date. */
 export const mailOfMessage = async (message: SentMessage, user: User, data: MailData): Promise<ComposedMail | null> => {
   const { kind } = message;
   const compose = COMPOSERS[kind] ?? (variablesOf(kind).includes('undoLink') ? undoableNotice : plainNotice);
@@ -91,7 +91,7 @@ const loginCode =
     return mail(template, { ...whenAndWhere(message, data), code: data.code, validFor });
   };
 
-/** The mails that are more than a notice. Disabled accounts get no mail that helps to log in. */
+/** The mails that need more than `plainNotice` or `undoableNotice`. */
 const COMPOSERS: Readonly<Partial<Record<SentMail, Compose>>> = {
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;

@@ -30,7 +30,7 @@ type MailContext = MailSettings & {
   readonly pagesUrl: string;
   readonly codePage: string;
   readonly templates: () => Promise<MailTemplates>;
-  /** Called for each mail. @returns the function that names the device of a user agent, if it can. Default: mails show the user agent. */
+  /** @returns a function that names the device of a user agent, and returns `null` if it cannot. Default: mails show the user agent. */
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
@@ -81,11 +81,11 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const mail = await mailOfMessage({ ...message, kind }, user, data);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
-  // A mail is counted once: at its first attempt or, if it began as a request, before `identifyMessage` gives it the kind of its mail. A `password-reset`
+  // A mail is counted once at most: at its first attempt or, if it began as a request, before `identifyMessage` gives it its kind. A `password-reset`
   // that never was a request is not counted: it comes from an operator, or from an undo, whose link has proven the address.
   const isUnlimited = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isUnlimited && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
-  // The message is gone if a use case has withdrawn it, with its links, before this transaction locked the user.
+  // A use case may have withdrawn the message, with its links, before this transaction locked the user.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTED_MAILS[message.kind].event }]);
@@ -169,7 +169,7 @@ const isAdmitted = async (
   return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
 };
 
-/** @returns the URLs of the links, by the names of their variables. The token is in the fragment, which browsers do not send to servers. */
+/** @returns the URLs of links and pages, by the names of their variables. A token is in the fragment, which browsers do not send to servers. */
 const storeLinks = async (
   { clock, secrets, mailContext }: PrepareMailDeps,
   { records }: Stores,
@@ -200,7 +200,7 @@ type SendMessagesDeps = PrepareMailDeps & {
 const LEASE = 5 * 60_000;
 
 /**
- * Begins to send the messages that are due, at most `limit`. A message is sent again if the process ends before the message is removed.
+ * Begins to send the messages that are due, at most `limit`. A mail may be sent twice, for instance if the process ends before the message is removed.
  * @param lastPolledAt messages that wait for a poll (`waitsForPoll`) are sent only if they were due at this time. Default: now.
  * @returns a promise for each attempt, which never rejects
  */
@@ -233,7 +233,7 @@ const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: un
     if (outcome === 'given-up') await outbox.deleteMessages(records, [message.id]);
     else await outbox.postponeMessage(records, message.id, now + retryDelay(message.attempts, random()));
   } catch {
-    // The store is unavailable. The message is claimed again when its lease ends.
+    // The store has failed. The message is claimed again when its lease ends.
   }
   report?.('mail', outcome, message, error);
 };

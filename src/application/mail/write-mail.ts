@@ -12,7 +12,7 @@ export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIA
 /** Whether readers copy the value. All other values are isolated in a text that runs from right to left (Unicode TR9). */
 const isCopied = (name: string): boolean => isLinkVariable(name) || name === 'code';
 
-/** Whether the value comes from the service, its configuration or its operator. All other values are sanitized. */
+/** Whether a text comes from the service, its configuration or its operator. All other texts are sanitized. */
 export const isTrustedVariable = (name: string): boolean =>
   isLinkVariable(name) || ['brand', 'network', 'apps', 'code', 'subject', 'locale'].includes(name);
 
@@ -22,7 +22,7 @@ export const LAYOUT_VARIABLES = ['content', 'footer', 'subject', 'locale', 'dire
 /** A value before it becomes a text in a language. An empty text or list is shown as a dash. */
 export type MailValue =
   | string
-  /** Names that clients choose. They are shown in quotation marks. */
+  /** Texts from outside, such as the names of passkeys. They are shown in quotation marks. */
   | readonly string[]
   /** Milliseconds, a multiple of 1,000. */
   | { readonly duration: number }
@@ -160,7 +160,7 @@ const displayText = (value: MailValue, locale: string, { isTrusted }: { readonly
   return value.map((text) => `"${sanitize(text)}"`).join(', ') || DASH;
 };
 
-/** The most characters of a line: RFC 5322 §2.1.1 asks for 78 at most. */
+/** The most characters of a wrapped line: RFC 5322 §2.1.1 asks for 78 at most. */
 const LINE_WIDTH = 76;
 
 /** Wraps a text into lines. A word longer than a line is broken. */
@@ -183,12 +183,12 @@ const splitLongWord = (word: string): string[] => {
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
 
-/** Code points of a client's text: enough for the name of a browser, too few for a message to the reader. */
+/** The most code points of a client's text: enough for the name of a browser. */
 const CLIENT_TEXT_MAX_LENGTH = 120;
 
 /**
- * Makes a client's text safe for a mail: one line of bounded length, without links. Mail programs recognize links by a dot beside a letter, a colon, an
- * `@` and a backslash. It puts these into brackets (`evil[.]example`), since programs may ignore invisible separators, and normalizes as programs do.
+ * Makes a client's text safe for a mail: one line of bounded length, without links. The characters by which mail programs recognize links are put into
+ * brackets (`evil[.]example`), since programs may ignore invisible separators.
  */
 export const sanitize = (text: string): string => {
   const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();

@@ -10,7 +10,7 @@ import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 export type RegistrationRequest = Device & {
   /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;
-  /** The address in canonical form. An account may exist for it. */
+  /** In canonical form. */
   readonly email: string;
   /** The language of the user's mails; `null` for the default. */
   readonly locale: string | null;
@@ -42,7 +42,7 @@ export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
 export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
 
 /**
- * Functions of the program that runs the service. None of them gets a password, a token or a hash.
+ * Functions of the program that runs the service. They get no passwords, tokens or hashes of users. Limits of calls are for each process.
  *
  * @example
  * await serve(config, { hooks: { afterCommit: (event) => crm.note(event.userId, event.kind) } });
@@ -60,31 +60,31 @@ export type Hooks = {
    */
   readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
   /**
-   * Called once for each event of an account, after its transaction was committed. An instance calls it in the order of its events: the next call
-   * begins when the call before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are
-   * those that still wait when the process ends.
+   * Called once for each event, after its transaction was committed. A process calls it in the order of its events: the next call begins when the call
+   * before has ended, or after ten seconds. No response waits for the hook. Up to 1,000 events wait; further ones are lost, as are those that still
+   * wait when the process ends.
    */
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };
 
-/** Whether a user has this password in the former system. Called outside of transactions. @throws AppError SYS_HOOK_UNAVAILABLE */
+/** Whether the former system says that a user has this password; `false` once it may no longer be asked. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type VerifyFormerPassword = (
   user: Pick<User, 'id' | 'username' | 'email'>,
   password: string,
 ) => Promise<boolean>;
 
 /**
- * Sends a signed request to a webhook, within 20 seconds.
- * @returns the status, and the milliseconds of `Retry-After`, or 0. @throws Error without an answer, or for an address that is not allowed
+ * Sends a signed request to a webhook, within 20 seconds. @throws Error without an answer, or for an address that is not allowed
+ * @returns the status, and the milliseconds of `Retry-After`, or 0 if there is none, or the status is neither 429 nor 503
  */
 export type SendWebhook = (
   message: WebhookMessage,
 ) => Promise<{ readonly status: number; readonly retryAfter: number }>;
 
-/** Finds the function that sends to a webhook; `null` if this instance does not derive the key of the webhook. */
+/** Finds the function that sends to a webhook; `null` if this instance cannot sign with the key of the webhook. */
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
-/** Names of hooks, and outcomes of their calls, for the metrics. */
+/** The names of hooks in the metrics. `leaked-passwords` is a look-up that is limited and counted as hooks are. */
 export const HOOK_NAMES = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;

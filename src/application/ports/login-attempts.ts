@@ -10,7 +10,7 @@ export type Attempt = {
  * Counts attempts to present a password or a code, by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so
  * that concurrent attempts are admitted no more often than consecutive ones.
  *
- * The adapter of the service never rejects: while Redis is unavailable, the process counts in its memory.
+ * The adapter of the service never rejects. Without Redis, or while Redis is unavailable, each process counts for itself, in its memory.
  * - admits 50 failures at once, and makes the next attempt wait
  * - admits exactly 50 of many concurrent attempts
  * - admits one of many concurrent attempts after the wait
@@ -27,7 +27,7 @@ export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */
   begin(attempt: Attempt): Promise<number>;
   succeed(attempt: Attempt): Promise<void>;
-  /** Takes an admitted attempt back in which nothing was compared. */
+  /** Takes back an admitted attempt in which nothing was compared. */
   withdraw(attempt: Attempt): Promise<void>;
   /** Forgets all failures of a key. An adapter of an application may leave this method out. */
   forget?(key: string): Promise<void>;

@@ -7,7 +7,6 @@ export type Mail = {
   readonly html: string;
 };
 
-/** Whether the mail server has taken a mail over, or refuses it for good. */
 export type Delivery = 'sent' | 'refused';
 
 /**
@@ -25,10 +24,10 @@ export type Delivery = 'sent' | 'refused';
  */
 export interface Mailer {
   /**
-   * @returns `refused` when the mail server will never accept this mail or its address, so that another attempt is pointless.
+   * @returns `refused` when this mail or its address will never be accepted, so that another attempt is pointless.
    * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
    */
   send(mail: Mail): Promise<Delivery>;
-  /** Called when the service stops. Attempts in progress end, and reject. */
+  /** Ends the attempts in progress, which reject. Called when the service stops and they last for too long. */
   close?(): void;
 }

@@ -20,7 +20,7 @@ export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */
   hash(password: string): Promise<string>;
   /**
-   * @param hash `null` when there is no such account, or no password. Then the result is `false`, after the same time.
+   * @param hash `null` when no hash is stored. Then the result is `false`, after the time of a comparison.
    * @param hidesMatch whether a right password has to take as long as a wrong one, which may be compared with other hashes, too.
    */
   verify(password: string, hash: string | null, hidesMatch?: boolean): Promise<boolean>;

@@ -3,14 +3,14 @@ export type SignedPurpose =
   /** Lets the browser that opened a session register a key. */
   | 'registration'
   | 'challenge'
-  /** Identifies the session of a browser, and the key that it has registered. */
+  /** Identifies the session of a browser, and the key that the browser has registered. */
   | 'browser'
   /** Shows for ten minutes that the browser has the key of its session. */
   | 'cookie'
   | 'passkey-registration'
   /** The challenge for a passkey of any user. */
   | 'passkey-use'
-  /** Represents, for five minutes, a log-in that lacks its second factor. */
+  /** Represents a pending log-in for five minutes. */
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
@@ -22,11 +22,11 @@ export type SignedPurpose =
   | 'login-code'
   /** The hash of a code that confirms a change is derived from the signed value, which is never sent. */
   | 'confirmation-code'
-  /** Identifies a device on which a user need not present the second factor, or a code by mail. */
+  /** Identifies a `RememberedDevice`. */
   | 'remembered-device'
   /** Proves for ten minutes that a page of the service has the key of the session. */
   | 'page-visitor'
-  /** Lets an application bind a session to its key, after a log-in at the pages of the service. */
+  /** Lets an application bind a session that was opened at the pages of the service to its own key. */
   | 'binding-code';
 
 export type SignedValue = {
@@ -68,7 +68,7 @@ export type Secrets = {
   decrypt(text: string, now: number): string | null;
   /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step the number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
-  /** `null` if the service has no keys to encrypt with. Then there are no authenticator apps, and no routes for them. */
+  /** `null` if the service has no keys to encrypt with. Then there are no routes for authenticator apps. */
   readonly factors: FactorSecrets | null;
 };
 

@@ -16,7 +16,7 @@ export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
   readonly event: StoredEvent;
-  /** The log-in needs a notice if its device is unknown, or if at least `refused` log-ins were refused from the time `since` on. `null`: notices are off. */
+  /** The log-in needs a notice if its device is unknown, or if at least `refused` log-ins were refused since `since`. `null`: these notices are off. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
@@ -105,12 +105,12 @@ export interface SessionRepository {
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
    * Undoes a rotation whose new token no client has: `from` is current again. If the rotation has not happened yet, it is prevented: the session gets the
-   * next number, which the rotation does not expect. Waits for a rotation in progress. Idempotent. ADR 0003.
+   * next number, which the rotation does not expect. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
-  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or there is no such session with its key. */
+  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or no such session has its key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
-  /** Replaces all keys of a session by the key of a page. Used proofs stay used. @returns whether there was such a session. */
+  /** Replaces all keys of a session by the key of a page or an app. Used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;

@@ -22,7 +22,7 @@ import {
 export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
   readRows(records, 'factors', { equal: { userId }, order: ['id'] });
 
-/** Uses a time step of an app, and confirms the app. @returns `false` if this step or a later one was used before, or the app is gone. */
+/** Uses a time step of an authenticator app, and confirms the app. @returns `false` if this step or a later one was used before, or the app is gone. */
 export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
   const used = await changeRow(records, 'factors', { id, userId }, (row) =>
     row.lastStep < step ? { ...row, lastStep: step, confirmedAt: row.confirmedAt ?? now } : null,
@@ -31,16 +31,16 @@ export const useStep = async (records: Records, { id, userId }: FactorKey, step:
 };
 
 /** Replaces the recovery codes of a user, in a unit that has locked the user. */
-export const storeCodes = async (records: Records, userId: string, hashes: readonly string[]): Promise<void> => {
+export const storeRecoveryCodes = async (records: Records, userId: string, hashes: readonly string[]) => {
   await removeRows(records, 'recoveryCodes', { userId });
   for (const hash of hashes) await records.insert('recoveryCodes', { userId, hash });
 };
 
 /** Removes a recovery code. @returns whether the user had it. */
-export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
+export const useRecoveryCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
-export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
+export const recoveryCodesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
 export const findPasskey = (records: Records, credentialId: string) => readRow(records, 'passkeys', { credentialId });
@@ -84,7 +84,7 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
     .sort((a, b) => a.createdAt - b.createdAt || byId(a, b));
 };
 
-/** Stores a link, and replaces one with the same user, purpose and `since`. Only undos of different changes differ in `since` (`Link`). */
+/** Stores a link, and replaces one with the same user, purpose and `since`. */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
   await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);
@@ -99,7 +99,7 @@ export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenH
 export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) =>
   removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
 
-/** The live links of all users about a canonical address. */
+/** The live links of a purpose about a canonical address, of all users. */
 export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) =>
   (await readRows(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
 
@@ -132,8 +132,8 @@ export const listInvitations = async (records: Records, now: number, limit: numb
   (await readRows(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
 
 /**
- * Uses a value that is accepted once, such as the id of a token. @param id up to 200 printable ASCII characters.
- * @param expiresAt epoch milliseconds: from then on the value is not accepted anyway.
+ * Uses a value up, such as the id of a token. @param id up to 200 printable ASCII characters.
+ * @param expiresAt epoch milliseconds: from then on the value may be forgotten.
  * @returns whether this is the first use: `true` for one of several concurrent callers.
  */
 export const useOnce = (records: Records, id: string, expiresAt: number): Promise<boolean> =>

@@ -19,7 +19,7 @@ import { addDeliveries } from './webhooks.ts';
 type Row = Tables['events'];
 type HashDeps = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** If a user has more events, those beyond `EVENTS_KEPT` are removed: a hundred at once, so that few events cause a removal. */
+/** If a user has more events, those beyond `EVENTS_KEPT` are removed. There is a distance between the two, so that few events cause a removal. */
 export const MAX_EVENTS = EVENTS_KEPT + 100;
 
 /** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
@@ -126,7 +126,7 @@ export type EventsQuery = {
   readonly limit: number;
 };
 
-/** The events of one user, the latest first. */
+/** The events of one user, those with the greatest ids first. */
 export const eventsOf = async (records: Records, { userId, before, limit }: EventsQuery): Promise<AccountEvent[]> => {
   const rows = await records.list('events', {
     equal: { userId },
@@ -166,7 +166,7 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     descending: true,
     limit,
   });
-  // The limit may have left out some of the events of the last time, so all events of that time are read.
+  // The limit may have left out events with the same time as the last one, so all events of that time are read.
   const last = rest.length < limit ? undefined : rest.at(-1);
   const rows = [
     ...(before === null ? [] : (await sameTime(before.at)).filter(({ id }) => id < before.id)),
@@ -185,7 +185,7 @@ export const eventsByActor = async (records: Records, actor: string, { before, l
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
-/** The names of operators who have caused events, in alphabetical order. It takes a statement for each name, which reads one entry of an index. */
+/** The names of operators with stored events, sorted. It takes a statement for each name, which reads one entry of an index. */
 export const listActors = async (records: Records, limit: number, after = ''): Promise<readonly string[]> => {
   const query = { range: ['actor', '>', after], order: ['actor', 'id'], limit: 1 } as const;
   const [next] = limit === 0 ? [] : await records.list('operatorEvents', query);
@@ -201,7 +201,7 @@ export const countEvents = async (records: Records, userId: string, kind: EventK
   return rows.reduce((sum, { count }) => sum + count, 0);
 };
 
-/** Takes the events of operators that the service has not logged yet, and gives them to the listeners. Commands add such events in other processes. */
+/** Takes the events of operators that the service has not logged yet, and gives them to the listeners. */
 export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);

@@ -3,7 +3,7 @@ import type { Equal, Query, Records, Stored, Stores } from './records.ts';
 import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, omit, removeRow } from './rows.ts';
 import type { Tables } from './tables.ts';
 
-/** How many requests may wait to be claimed. Further ones are dropped, since anybody can make them. */
+/** How many requests (`isRequest`) may wait to be claimed. Further ones are dropped, since anybody can make them. */
 export const REQUESTS_WAITING = 1_000;
 /** How many waiting requests may come from one network, so that it cannot crowd out other networks. */
 export const REQUESTS_PER_NETWORK = 100;
@@ -23,7 +23,7 @@ const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
   omit(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
 /** A row after its message is claimed. It has no `request` any more, so that another request for the address may be added. */
-const claim = (row: Row, until: number): Row => {
+const claimed = (row: Row, until: number): Row => {
   const attempts = row.attempts + 1;
   const isWaiting = waitsForPoll({ kind: row.kind, attempts });
   return { ...row, attempts, nextAttemptAt: until, waitsForPoll: isWaiting, request: null, network: null };
@@ -37,7 +37,7 @@ const WAITING_REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
 const hasAtLeast = async (records: Records, count: number, query: Query<'outbox'>): Promise<boolean> =>
   (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
 
-/** Adds a request, unless too many or an equal one wait. @returns whether half of `REQUESTS_WAITING` waited before. */
+/** Adds a request, unless too many wait, or an equal one does. @returns whether half of `REQUESTS_WAITING` waited before. */
 const addRequest = async (records: Records, row: Row, request: string, network: string): Promise<boolean> => {
   const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, WAITING_REQUESTS);
   if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, WAITING_REQUESTS))) return true;
@@ -47,8 +47,8 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
 };
 
 /**
- * Adds messages; those that report a change, in its transaction. A request is dropped if too many wait, or another one has its `requestKey`. When half
- * of `REQUESTS_WAITING` wait, the sender is told to claim all.
+ * Adds messages. A request is dropped if too many wait, or a waiting one has its `requestKey`. When half of `REQUESTS_WAITING` wait, the sender is told
+ * to claim all.
  */
 export const addMessages = async ({ records, tell }: Stores, messages: readonly Message[]): Promise<void> => {
   let isHalfFull = false;
@@ -68,7 +68,7 @@ type Claim = {
   readonly limit: number;
 };
 
-/** Claims messages that are due, the earliest first, and counts an attempt of each. No other caller gets them before `until`. */
+/** Claims messages that are due, the earliest first, and counts an attempt of each. They are due again at `until`. */
 export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });
@@ -78,7 +78,7 @@ export const claimMessages = async (records: Records, { now, lastPolledAt = now,
   ];
   const rows: Row[] = [];
   for (const before of due.sort(byTime).slice(0, limit)) {
-    const after = claim(before, until);
+    const after = claimed(before, until);
     if (await records.replace('outbox', before, after)) rows.push(after);
   }
   return rows.map(toMessage).sort(byId);

@@ -19,12 +19,12 @@ type RowQuery<Row> = {
   readonly equal?: EqualRow<Row>;
   /** Rows in which the column is `null` are in no range. */
   readonly range?: readonly [column: ColumnOf<Row>, is: '<' | '<=' | '>' | '>=', value: string | number];
-  /** A hint that only rows are needed in which a column of `search` contains this text, in lower case. A slower store may ignore it. */
+  /** A hint that only rows are needed in which a column of `search` contains this text, in lower case. A store may ignore it. */
   readonly contains?: string;
-  /** The columns by which rows are sorted, the lowest value first. Default: any order. */
+  /** The columns by which rows are sorted. Default: any order. */
   readonly order?: readonly ColumnOf<Row>[];
   readonly descending?: boolean;
-  /** How many of the first rows are left out. With a limit of 1, a query tells whether there are more rows than that. */
+  /** How many of the first rows are left out. */
   readonly skip?: number;
   readonly limit?: number;
 };
@@ -33,7 +33,7 @@ type RowQuery<Row> = {
 export interface OwnRecords<All extends AnyRows = AnyRows> {
   /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED when the user of the row is not stored */
   insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
-  /** A declared index has to serve `equal`, `range` and `order` together, so that no query without `contains` has to read a whole table. */
+  /** A declared index has to serve the query, so that no query without `contains` searches or sorts a whole table. */
   list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
   /**
    * @param after the new row, with the same key.
@@ -50,10 +50,7 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
     table: Name,
     rows: readonly StoredRow<All[Name]>[],
   ): Promise<StoredRow<All[Name]>[]>;
-  /**
-   * Reads a row by its key. In a unit, the row is locked until the end: units that lock or replace it wait, and then see the changes; `replace` and
-   * `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other, it only reads.
-   */
+  /** Reads a row by its key, and locks it until the end of the unit. Outside of a unit, and in a store that runs units one after the other, it only reads. */
   lock<Name extends keyof All & string>(table: Name, key: EqualRow<All[Name]>): Promise<StoredRow<All[Name]> | null>;
 }
 
@@ -62,8 +59,7 @@ export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
 export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
- * What a database has to do; all other parts of the storage use these methods. Rows are those of `TABLES`. Promises about concurrent calls also hold for
- * calls of several instances over one store.
+ * What a database has to do. Rows are those of `TABLES`. Promises about concurrent calls also hold for calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
  * - distinguishes texts by letter case, by spaces at either end, and by the last character of long ones
  * - lists the rows with given values, and only those
@@ -117,8 +113,8 @@ export interface Records extends OwnRecords<Tables> {
    * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
    * @param work uses only the given records, and changes nothing else, since it may run several times: after a conflict with another unit, and
    *   after a call that follows a violation. So work that finds out that another caller was first may begin again.
-   * @throws what the work throws; AppError DB_QUERY_FAILED when the store fails, and maybe has kept the changes; SYS_UNEXPECTED_ERROR within another
-   *   unit.
+   * @throws what the work throws; the error of a refused call, maybe even if the work has caught it; AppError DB_QUERY_FAILED when units conflict too
+   *   often, or the store fails, and maybe has kept the changes; SYS_UNEXPECTED_ERROR within another unit.
    */
   unit<Result>(work: (records: Records) => Promise<Result>): Promise<Result>;
 }
@@ -139,7 +135,7 @@ export type Listeners = {
   readonly onEnded?: () => void;
   /** Called when there are messages to send at once. @param isForAll whether messages that wait for a poll are sent as well, since too many wait. */
   readonly onMessages?: (isForAll: boolean) => void;
-  /** Called when there are events to send to webhooks. */
+  /** Called when events were added that are to be sent to webhooks. */
   readonly onDeliveries?: () => void;
 };
 
@@ -154,7 +150,7 @@ export type Listeners = {
 export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
-  /** All other tables. The functions beside this file read and change them. */
+  /** For all other tables. */
   readonly records: Records;
   /** Calls the listeners, if the storage has some: after the commit, or at once outside of transactions. */
   readonly tell: (listen: (listeners: Listeners) => void) => void;

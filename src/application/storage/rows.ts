@@ -7,7 +7,7 @@ import { type Column, keyName, TABLES, type TableName, type Tables } from './tab
 /** How many times a change is tried while others change the same row. */
 const MAX_TRIES = 200;
 
-/** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */
+/** Repeats an attempt until it succeeds. @param attempt `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED, or as `attempt` */
 export const untilDone = async <Result>(attempt: () => Promise<Result | undefined>): Promise<Result> => {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const result = await attempt();
@@ -169,11 +169,11 @@ const rowsAfter = async <Name extends TableName>(
 
 export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
-/** The users of rows, in the order in which all transactions lock several users. */
+/** The users of rows, sorted: transactions that lock users in this order do not deadlock. */
 export const usersInOrder = (rows: readonly { readonly userId: string }[]): string[] =>
   [...new Set(rows.map(({ userId }) => userId))].toSorted();
 
-/** Makes two calls, which are carried out in this order. In a unit, the second one is made before the first is answered. */
+/** Makes two calls, in this order. In a unit, the second one is made before the first is answered. */
 export const inOrder = async <First, Second>(
   { isUnit }: Records,
   first: () => Promise<First>,

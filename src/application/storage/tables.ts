@@ -68,7 +68,7 @@ export type Tables = {
   readonly webhooks: Webhook;
   /** Events that wait to be sent to webhooks, or were given up. They outlive their users. */
   readonly deliveries: Delivery & {
-    /** Why the last attempt failed: a status, an error code of the system, or `no answer`. */
+    /** Why an attempt has failed last: a status other than 410, the code of an error, or `no answer`. */
     readonly lastError: string | null;
     /** `false` if the delivery was given up. */
     readonly isWaiting: boolean;
@@ -81,7 +81,7 @@ export type Tables = {
 export type TableName = keyof Tables;
 export type Column<Name extends TableName> = keyof Tables[Name] & string;
 
-/** The type of a column. `integer`: a safe integer. `json`: an object or a list, stored as text. With a question mark, it may be `null`. */
+/** The type of a column. `integer`: a safe integer. `json`: an object or a list. With a question mark, it may be `null`. */
 export type ColumnType = 'text' | 'integer' | 'boolean' | 'json' | 'text?' | 'integer?' | 'boolean?' | 'json?';
 
 type NotNullTypeOf<Value> = [Value] extends [string]
@@ -110,7 +110,7 @@ type Table<ColumnName extends string, Columns> = {
 /** A table without the types of its rows, for code that serves every table. */
 export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 
-/** By default, the name in SQL is the name here in snake case. */
+/** By default, `name` is the name of the table in `Tables`, in snake case. */
 type TableDraft<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
 
 const columnsOf = <Type extends ColumnType, Name extends string>(type: Type, ...names: readonly Name[]) =>

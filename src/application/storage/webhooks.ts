@@ -6,7 +6,7 @@ import { changeRow, insertOrChangeRow, omit, readRows, removeRow, usersInOrder, 
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
-/** The waiting deliveries about a user to a webhook form a queue, of which only the first is due. */
+/** The waiting deliveries about a user to a webhook form a queue, of which only the first can be due. */
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH_SIZE = 500;
@@ -72,7 +72,7 @@ const removeDeliveries = async (records: Records, webhookId: string): Promise<vo
   }
 };
 
-/** Removes deliveries without a webhook: a transaction that stores an event while the webhook is removed leaves such a delivery. */
+/** Removes deliveries without a webhook: a transaction that stores an event while the webhook is removed can leave such a delivery. */
 const removeOrphans = async (records: Records): Promise<void> => {
   const list = async () => (await listWebhooks(records)).map(({ id }) => id);
   for (const after of ['', ...(await list())]) {
@@ -83,7 +83,7 @@ const removeOrphans = async (records: Records): Promise<void> => {
   }
 };
 
-/** All webhooks, in the order in which they were added. */
+/** All webhooks, in the order of their ids. */
 export const listWebhooks = (records: Records): Promise<Webhook[]> => readRows(records, 'webhooks', { order: ['id'] });
 
 /** @returns the webhook after the change; `null` if there is none. */
@@ -186,7 +186,7 @@ export const summarizeDeliveries = async (records: Records, webhookId: string) =
   };
 };
 
-/** Whether a webhook has this many deliveries, with those that were given up. */
+/** Whether a webhook has at least `count` deliveries, including those that were given up. */
 export const hasDeliveries = async (records: Records, webhookId: string, count: number): Promise<boolean> =>
   (await records.list('deliveries', { equal: { webhookId }, skip: count - 1, limit: 1 })).length > 0;
 

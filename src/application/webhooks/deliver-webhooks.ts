@@ -9,7 +9,7 @@ import * as webhooks from '../storage/webhooks.ts';
 export const REQUESTS_AT_ONCE = 10;
 /** Milliseconds: longer than an attempt takes, so that no other instance claims a delivery that is being sent. */
 const LEASE = 30_000;
-/** Milliseconds between two checks for too many deliveries. A webhook that has `MAX_DELIVERIES`, and accepts none in between, is disabled. */
+/** Milliseconds between two checks for too many deliveries (`MAX_DELIVERIES`). */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'records'> & {
@@ -21,7 +21,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 };
 
 /**
- * Sends deliveries, in order for each user; a delivery may be sent more than once. Webhooks for which this instance has no key are left to other instances.
+ * Sends deliveries, some of them maybe more than once. Webhooks for which this instance has no key are left to other instances.
  * @returns a function that begins to send the deliveries that are due. It returns a promise for each attempt, which never rejects.
  */
 export const deliverWebhooks = (deps: DeliverDeps) => {
@@ -78,7 +78,7 @@ const disable = async (deps: DeliverDeps, webhook: Pick<Delivery, 'webhookId'>, 
 
 type ReceiverAnswer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
 
-/** @returns whether the receiver has accepted the delivery. */
+/** @returns whether the receiver has accepted the delivery, and the store has ended it. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
   const answer: ReceiverAnswer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
   const { status } = answer;
@@ -90,7 +90,7 @@ const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery)
     if (status === 410) await disable(deps, delivery, status);
     else await tryAgainLater(deps, delivery, answer);
   } catch {
-    // The store is unavailable. The delivery is claimed again when its lease ends.
+    // The store has failed. The delivery is claimed again when its lease ends.
   }
   return false;
 };
@@ -109,10 +109,7 @@ const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, er
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });
   report?.('webhook', 'failed', delivery, status, error);
+  const lastError = `${status ?? Object(error).code ?? 'no answer'}`;
+  await webhooks.postponeDelivery(records, delivery, { until: now + (delay ?? LEASE), lastError });
   if (delay === null) await finish(deps, delivery, 'given-up');
-  else
-    await webhooks.postponeDelivery(records, delivery, {
-      until: now + delay,
-      lastError: `${status ?? Object(error).code ?? 'no answer'}`,
-    });
 };

@@ -6,7 +6,13 @@ import { takeAccountBack } from '../../../src/application/accounts/mail-links.ts
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
-import { codesOf, factorsOf, linksOf, passkeysOf, storeCodes } from '../../../src/application/storage/credentials.ts';
+import {
+  factorsOf,
+  linksOf,
+  passkeysOf,
+  recoveryCodesOf,
+  storeRecoveryCodes,
+} from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
@@ -128,7 +134,7 @@ const robbed = async () => {
     user: await world.stored(),
     passkeys: (await passkeysOf(app.records, userId)).length,
     apps: (await factorsOf(app.records, userId)).length,
-    codes: (await codesOf(app.records, userId)).length,
+    codes: (await recoveryCodesOf(app.records, userId)).length,
   });
   const undo = (token: string | undefined, origin = ORIGIN) =>
     takeAccountBack(deps, 'factors-undo')({ token: token ?? 'none', origin });
@@ -184,7 +190,7 @@ describe('takeAccountBack, with the link of a change of factors', () => {
   it('keeps the earlier recovery codes of a user who has passkeys alone', async () => {
     const { app, userId, ada, undosOf, stored, undo } = await robbed();
     for (const { id } of await factorsOf(app.records, userId)) await removeApp(app)(ada.caller(), id);
-    await storeCodes(app.records, userId, [app.ids.next()]);
+    await storeRecoveryCodes(app.records, userId, [app.ids.next()]);
     app.clock.advance(MINUTE);
     await ada.addPasskey();
     await undo((await undosOf(EMAIL)).at(-1));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';
 import { record } from '../../../src/application/service.ts';
-import { storeCodes } from '../../../src/application/storage/credentials.ts';
+import { storeRecoveryCodes } from '../../../src/application/storage/credentials.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
 import { EMAIL, registeredAda, summaryOf } from '../../support/account.ts';
@@ -20,7 +20,7 @@ const setUp = async (given: Parameters<typeof registeredAda>[0] = {}) => {
   const [userId, confirmedAt] = [ada.user.id, app.clock.now()];
   for (const factor of [aFactor({ userId, confirmedAt }), aFactor({ userId })])
     await app.records.insert('factors', factor);
-  await storeCodes(app.records, userId, ['a hash', 'another hash']);
+  await storeRecoveryCodes(app.records, userId, ['a hash', 'another hash']);
   await app.users.update(userId, { secondFactorAt: confirmedAt, now: confirmedAt });
   for (let key = 0; key < MANY; key += 1) await app.records.insert('passkeys', aPasskey({ userId }));
   return { ...ada, remove: () => removeFactorsAsOperator(app)(ada.user.id, BY_OPERATOR) };

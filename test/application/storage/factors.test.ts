@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest';
 import {
-  codesOf,
   devicesOf,
   factorsOf,
   findIdentity,
@@ -10,8 +9,9 @@ import {
   identitiesOf,
   passkeysOf,
   recordPasskeyUse,
-  storeCodes,
-  useCode,
+  recoveryCodesOf,
+  storeRecoveryCodes,
+  useRecoveryCode,
   useStep,
 } from '../../../src/application/storage/credentials.ts';
 import { removeRow } from '../../../src/application/storage/rows.ts';
@@ -36,8 +36,8 @@ describe('an authenticator app', () => {
 
   it('has recovery codes, each of which is used once, until they are replaced', async () => {
     const { records, owner, otherUser } = await storageOfTwo();
-    await storeCodes(records, owner, ['one', 'two']);
-    await storeCodes(records, otherUser, ['of the other']);
+    await storeRecoveryCodes(records, owner, ['one', 'two']);
+    await storeRecoveryCodes(records, otherUser, ['of the other']);
     const uses: boolean[] = [];
     for (const [userId, code] of [
       [otherUser, 'one'],
@@ -45,11 +45,14 @@ describe('an authenticator app', () => {
       [owner, 'one'],
       [owner, 'one'],
     ] as const)
-      uses.push(await useCode(records, userId, code));
+      uses.push(await useRecoveryCode(records, userId, code));
     expect(uses).toEqual([false, false, true, false]);
-    expect(await codesOf(records, owner)).toEqual(['two']);
-    await storeCodes(records, owner, ['three']);
-    expect([await codesOf(records, owner), await codesOf(records, otherUser)]).toEqual([['three'], ['of the other']]);
+    expect(await recoveryCodesOf(records, owner)).toEqual(['two']);
+    await storeRecoveryCodes(records, owner, ['three']);
+    expect([await recoveryCodesOf(records, owner), await recoveryCodesOf(records, otherUser)]).toEqual([
+      ['three'],
+      ['of the other'],
+    ]);
   });
 });
 

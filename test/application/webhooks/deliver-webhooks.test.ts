@@ -7,6 +7,7 @@ import {
   changeWebhook,
   listWebhooks,
   replayDeliveries,
+  summarizeDeliveries,
   waitingDeliveries,
 } from '../../../src/application/storage/webhooks.ts';
 import { deliverWebhooks, REQUESTS_AT_ONCE } from '../../../src/application/webhooks/deliver-webhooks.ts';
@@ -188,10 +189,13 @@ describe('a receiver', () => {
   });
 
   it('that is gone for days gets each event ten times at most, and what came later; what was given up is kept for a week', async () => {
-    const { app, deps, happen, pass, receive, outcomes, taken } = await telling(aWebhook());
+    const webhook = aWebhook();
+    const { app, deps, happen, pass, receive, outcomes, taken } = await telling(webhook);
     receive(answers(500));
     await happen('disabled', 'enabled');
     await pass(76 * HOUR);
+    const { failures } = await summarizeDeliveries(app.records, webhook.id);
+    expect(failures.map(({ lastError }) => lastError)).toEqual(['500', '500']);
     expect(outcomes.filter((outcome) => outcome === 'given-up')).toHaveLength(2);
     // The second event is as old as the first, so it is tried once.
     expect(outcomes.filter((outcome) => outcome === 'failed')).toHaveLength(11);

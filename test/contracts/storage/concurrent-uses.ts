@@ -4,11 +4,11 @@ import {
   devicesOf,
   putInvitation,
   putLink,
-  storeCodes,
+  storeRecoveryCodes,
   takeInvitation,
   takeLink,
-  useCode,
   useOnce,
+  useRecoveryCode,
   useStep,
 } from '../../../src/application/storage/credentials.ts';
 import { addEvents, eventsOf, takeOperatorEvents } from '../../../src/application/storage/events.ts';
@@ -59,13 +59,13 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
     await records.insert('factors', factor);
     await records.insert('passkeys', passkey);
     await records.insert('identities', identity);
-    await storeCodes(records, owner, ['one']);
+    await storeRecoveryCodes(records, owner, ['one']);
     await putLink(records, link);
     await putInvitation(records, invitation);
     const uses: readonly ((instance: Records) => Promise<unknown>)[] = [
       (instance) => useOnce(instance, `value ${factor.id}`, NOW),
       (instance) => useStep(instance, factor, 7, NOW),
-      (instance) => useCode(instance, owner, 'one'),
+      (instance) => useRecoveryCode(instance, owner, 'one'),
       (instance) => takeLink(instance, link.purpose, link.tokenHash, NOW),
       (instance) => takeInvitation(instance, invitation, NOW),
       (instance) => removeRow(instance, 'passkeys', { id: passkey.id, userId: passkey.userId }),

@@ -10,7 +10,7 @@ import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Ports } from '../../../src/application/service.ts';
-import { linksOf, storeCodes } from '../../../src/application/storage/credentials.ts';
+import { linksOf, storeRecoveryCodes } from '../../../src/application/storage/credentials.ts';
 import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
 import { addMessages, claimMessages } from '../../../src/application/storage/outbox.ts';
 import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
@@ -336,7 +336,7 @@ describe('npm run users -- remove-factors', () => {
     const app = aFactor({ userId, confirmedAt: NOW });
     const unconfirmed = aFactor({ userId });
     for (const factor of [app, unconfirmed]) await stores.records.insert('factors', factor);
-    await storeCodes(stores.records, userId, ['a hash', 'another hash', 'one more hash']);
+    await storeRecoveryCodes(stores.records, userId, ['a hash', 'another hash', 'one more hash']);
     await stores.records.insert('passkeys', aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
     await stores.users.update(userId, { secondFactorAt: NOW, now: NOW });
     return { ...given, userId, app, unconfirmed };

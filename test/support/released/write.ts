@@ -5,7 +5,7 @@ import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-datab
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, ROW_VERSION, toSql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { putLink, storeCodes } from '../../../src/application/storage/credentials.ts';
+import { putLink, storeRecoveryCodes } from '../../../src/application/storage/credentials.ts';
 import { addMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
@@ -56,7 +56,7 @@ const addRows = async (records: Records): Promise<void> => {
   await addMessages(stores, [aMessage({ ...of, to: user.email })]);
   await stores.records.insert('passkeys', aPasskey({ ...of, lastUsedAt: NOW }));
   await stores.records.insert('factors', aFactor(of));
-  await storeCodes(stores.records, user.id, ['hash of a code']);
+  await storeRecoveryCodes(stores.records, user.id, ['hash of a code']);
   await stores.records.insert('rememberedDevices', aRememberedDevice(of));
   await records.insert('usedValues', { id: 'a value', expiresAt: NOW });
 };

@@ -33,7 +33,7 @@ type StepUpInput = CallerWithToken &
   };
 
 /**
- * Raises the session of a request whose user presents the password or a factor again. If the request proves a key, the session is bound to that key.
+ * Raises the session of a request whose user presents the password or a factor. If the request proves a key, the session is bound to that key.
  * @returns the next tokens, with a refresh token if `renewAfterStepUp` has rotated the one of the request.
  */
 export const stepUp =

@@ -30,8 +30,8 @@ export type SignIn = ClientContext &
 class StaleDecision extends Error {}
 
 /**
- * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
- * in, whatever its address. Otherwise, an address without an account is registered. To an account with the address, the identity is linked only if the
+ * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs in,
+ * whatever its address. Otherwise, an address without an account may be registered. To an account with the address, the identity is linked only if the
  * provider has verified the address, and `assertMayBeLinked` allows it.
  */
 export const signIn = (deps: Service) => {
@@ -114,7 +114,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Somebody who once read the mailbox may have the identity. So only a provider that hosts the mailbox links it to a proven account with another way in. */
+/** A former reader of the mailbox may have the identity. Only a provider that hosts the mailbox links it to a proven account that has or had another way in. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);

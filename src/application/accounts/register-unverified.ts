@@ -108,8 +108,8 @@ const MAILS_PER_DAY = 5;
 const DAY = 86_400_000;
 
 /**
- * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so the
- * account loses its password, unless it was imported.
+ * Notifies the owner of an address that somebody tried to register with it, up to `MAILS_PER_DAY` times. If the address is unverified, either registration
+ * may be the owner's, so the account loses its password, unless it was imported.
  */
 const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();

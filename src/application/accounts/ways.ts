@@ -89,7 +89,7 @@ type AddressProof = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether the person has presented the password, sets a new one, or knows whose account it is, from a mail or as an operator. Default: none of these. */
+  /** Whether the person has presented the password, sets a new one, or knows whose account it is, from a mail or as an operator. Default: false. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };

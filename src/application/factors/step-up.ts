@@ -60,7 +60,7 @@ export const stepUp =
     return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 
-/** @returns `use`, which uses the factor up, or refuses if the password was changed meanwhile, in a transaction that has locked the user. */
+/** @returns the method, and `use`, which uses the factor up, or refuses if the password was changed meanwhile, in a transaction that has locked the user. */
 const verifyAgain = async (deps: Service, input: StepUpInput) => {
   const { factor, origin = NO_ORIGIN } = input;
   if ('password' in factor) {

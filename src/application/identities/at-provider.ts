@@ -47,7 +47,7 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in. @param mustReauthenticate as in `IdentityProvider`. @returns the provider's URL, and what the browser keeps meanwhile. */
+/** Begins a sign-in. @param mustReauthenticate as in `IdentityProvider`. @returns the provider's URL, the state, and a text that the browser keeps. */
 export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, mustReauthenticate: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
@@ -64,7 +64,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 
 /**
  * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
- * @param answer the query or the form of the callback.
+ * @param answer the query of the callback.
  * @returns the log-in; `null` if the identity was linked; or `kept`, the encrypted identity for `linkKeptIdentities`, if it was refused as `NOT_LINKED`.
  */
 export const finishAtProvider = (deps: Service) => {

@@ -114,13 +114,13 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** A former reader of the mailbox may have the identity. Only a provider that hosts the mailbox links it to a proven account that has or had another way in. */
+/** The identity may be that of a former reader of the mailbox. To a proven account that is not fresh, only a provider that hosts the mailbox links it. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
-  // An account whose password or identity was removed has had an owner, who first has to prove the mailbox.
+  // An account whose password or identity was removed is not fresh: it has had an owner.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };

@@ -57,8 +57,8 @@ export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCo
 };
 
 /**
- * Opens the session of an app, with the authentication of the session in the browser. The session gets the id of the code. A second use of the code with its
- * verifier, before it expires, ends the session.
+ * Opens the session of an app, with the authentication of the session in the browser. The app's session gets the id of the code, so that a second use of the
+ * code with its verifier, before the code expires, ends that session.
  */
 export const logInWithAppCode =
   (deps: Service) =>

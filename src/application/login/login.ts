@@ -175,7 +175,7 @@ const hideWrongPassword =
     throw error;
   };
 
-/** Why a user should change the password, although it is right: it is too long to be hashed anew, or it has leaked. `null`: neither. */
+/** Why a user should change the password, although it is right: it cannot be hashed anew, or it has leaked. `null`: neither. */
 const passwordFlaw = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
@@ -183,7 +183,7 @@ const passwordFlaw = async ({ passwordLimits, isLeakedPassword }: Service, passw
 
 /**
  * Stores a new hash for a user whom the former system has verified, or whose hash is outdated (`needsRehash`). Returns the user unchanged if another hash
- * was stored meanwhile, hashing or storing fails, or a hash does not read the whole password. Never rejects.
+ * was stored meanwhile, hashing or storing fails, or the password is not hashable (`isHashable`). Never rejects.
  */
 const rehashIfNeeded = async (deps: Service, user: User, password: string): Promise<User> => {
   const { users, hasher, clock, report, passwordLimits } = deps;

@@ -78,7 +78,7 @@ const sessionEnded = () => new AppError('AUTH_FAILED', { reason: 'the session of
 
 type KeyedSession = { readonly session: Session; readonly key: string };
 
-/** The live sessions of the refresh tokens for which the browser may have a key. Another host of the domain can add tokens of other sessions. */
+/** The live sessions of the refresh tokens for which the browser may have a key. Another host of the domain could add tokens of other sessions. */
 const keyedSessions = async (deps: Service, refreshTokens: readonly string[], identifier: string) => {
   const verified = await verifiedTokens(deps, refreshTokens);
   const found = await Promise.all(

@@ -211,7 +211,7 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Uses the proof up, if the session needs one. @returns whether the session needs none, or the proof was unused. */
+/** Uses the proof up, if the request depends on it. @returns `false` if it does, and the proof was used, or may have been. */
 const useUpProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);

@@ -114,13 +114,13 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** The identity may be that of a former reader of the mailbox. To a proven account that is not fresh, only a provider that hosts the mailbox links it. */
+/** The identity may be a former mailbox reader's. To a proven account with a password, passkey or identity, only a provider that hosts the mailbox links it. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
-  // An account whose password or identity was removed is not fresh: it has had an owner.
+  // An account whose password or identity was removed counts as if it had one: it has had an owner.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };

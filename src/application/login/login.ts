@@ -116,7 +116,7 @@ const isMailLate = async ({ records, clock }: Service, user: User | null): Promi
   return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
 };
 
-/** Whether the user needs no second factor, and has only passkeys and recovery codes as ways in. An unproven address is none, since it may be mistyped. */
+/** Whether the user needs no second factor, and has only passkeys and recovery codes as ways in. An unproven address is no way in: it may be mistyped. */
 export const hasOnlyPasskeys = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
   user.passwordHash === NO_PASSWORD &&
   user.emailVerifiedAt === null &&

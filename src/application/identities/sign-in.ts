@@ -114,7 +114,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** The identity may be a former mailbox reader's. To a proven account with a password, passkey or identity, only a provider that hosts the mailbox links it. */
+/** A former reader of the mailbox may have the identity. A proven account with a password, passkey or identity takes it only from the mailbox's host. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);

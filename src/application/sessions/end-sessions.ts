@@ -142,8 +142,8 @@ type PresentedTokens = {
 };
 
 /**
- * Ends the sessions whose tokens a device presents when it logs out or gets a new session, in a transaction that has locked the user. If a token was
- * reused, its session ends by `endReplayed`: the browser will not present the token again.
+ * Ends the sessions whose tokens a device presents at a log-in or a log-out, in a transaction that has locked the user. If a token was reused, its session
+ * ends by `endReplayed`: the browser will not present the token again.
  */
 export const endPresentedSessions = async (
   deps: Service,

@@ -245,7 +245,7 @@ const refusalFor = ({ report }: Service, status: TokenStatus, endedIds: readonly
 };
 
 /**
- * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token together with a token
+ * Ends the `reusedSessions`, whichever token decides about the request: otherwise a thief could present a stolen token together with a token
  * of their own. Two transactions that lock several users could deadlock, so each user has a transaction of their own.
  * @returns the ids of these sessions.
  */

@@ -72,7 +72,6 @@ export const registerPending =
 /** `null`: the user has to verify the address, or to log in without a password. `pendingLogin`: the user has to add a second factor. */
 export type RegistrationResult = OpenedSession | { readonly pendingLogin: string } | null;
 
-/** Registers a user by the policies of the service. */
 export const registerByPolicy =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<RegistrationResult> => {

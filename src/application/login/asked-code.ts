@@ -20,7 +20,6 @@ export type BrowserCode = AskedCode & {
 /** The codes that a browser has asked for, the latest first. */
 export type AskedCodes = readonly [BrowserCode, ...BrowserCode[]];
 
-/** How many codes the cookie of a browser keeps. */
 const MAX_BROWSER_CODES = 3;
 
 /** A code in place of a password, or after a password on a new device. */

@@ -58,7 +58,6 @@ export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly
 
 type LoginSource = {
   readonly networks?: readonly string[] | undefined;
-  /** The verified refresh tokens of the request. */
   readonly verified?: readonly RefreshToken[];
 };
 

@@ -111,7 +111,6 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** How many proofs a process remembers at most. */
 const MAX_PROOFS = 100_000;
 
 /** Remembers the latest proofs that this process has seen (RFC 9449 §11.1). It keeps two sets, and drops the older set as a whole. */

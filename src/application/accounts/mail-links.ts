@@ -142,7 +142,7 @@ export const takeAccountBack =
       ]);
     });
 
-/** Whether an undo is the first proof of its address. A former address that nobody had proven has a reservation that keeps no way in. */
+/** Whether an undo is the first proof of its address. The reservation of a former address that was unproven has neither `keeps` nor `since`. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);

@@ -142,7 +142,7 @@ export const takeAccountBack =
       ]);
     });
 
-/** Whether an undo is the first proof of its address. The reservation of a former address that was unproven has neither `keeps` nor `since`. */
+/** Whether an undo is the first proof of its address. In the reservation of an unproven former address, `keeps` is `null`, and `since` 0. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);

@@ -56,10 +56,7 @@ export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly
   });
 };
 
-type LoginSource = {
-  readonly networks?: readonly string[] | undefined;
-  readonly verified?: readonly RefreshToken[];
-};
+type LoginSource = { readonly networks?: readonly string[] | undefined; readonly verified?: readonly RefreshToken[] };
 
 /** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
 type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;

@@ -39,7 +39,7 @@ export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_P
 
 export type Challenge = SignedValue & { readonly text: string };
 
-/** @throws AppError AUTH_PASSKEY_INVALID unless the credential answers a live challenge of this service and purpose. */
+/** @throws AppError AUTH_PASSKEY_INVALID unless the credential answers an unexpired challenge of this service and purpose. */
 const openChallenge = (
   { webauthn, secrets, clock }: Service,
   credential: Parameters<WebAuthn['challengeOf']>[0],

@@ -211,7 +211,7 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Uses the proof up, if the request depends on it. @returns `false` if it does, and the proof was used, or may have been. */
+/** Uses the proof up, if the request depends on it. @returns `false` if it does, and the store refuses the proof. */
 const useUpProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);

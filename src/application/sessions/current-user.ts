@@ -125,7 +125,7 @@ const rememberProofs = () => {
   };
 };
 
-/** What users see of their own account. */
+/** The user of a request, as responses show them. */
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;

@@ -26,7 +26,7 @@ export type Continuation =
   | { readonly next: 'proof' }
   | { readonly next: 'login' };
 
-/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). */
+/** Renews, if needed, the session of a browser that navigates to a page which a server renders (ADR 0023). */
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (refreshTokens: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {

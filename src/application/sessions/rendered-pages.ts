@@ -22,7 +22,7 @@ export type Continuation =
   | ({ readonly next: 'target' } & TokenPair)
   /** Another request has just renewed the session. If its response has yet to arrive, there is no access token. */
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
-  /** A page of the service, whose script proves possession of the device key. */
+  /** A page of the service, at which the browser proves the key of its session. */
   | { readonly next: 'proof' }
   | { readonly next: 'login' };
 

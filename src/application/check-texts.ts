@@ -45,7 +45,7 @@ type FileChecks = {
   readonly template: (text: string, name: string) => string[];
   /** @param whole the texts, completed by those of the service and of related languages (`textsIn`) */
   readonly texts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
-  /** The names of the texts that a language must have, unless the service has it, or the service or another file has a related one (`fallbacksOf`). */
+  /** The texts that a language must have, unless the service has the language, or the service or another file has a related one (`fallbacksOf`). */
   readonly required: readonly string[];
 };
 

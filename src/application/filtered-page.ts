@@ -1,4 +1,4 @@
-/** How many rows one statement reads at most if `maxRows` is set. */
+/** How many rows one call of `read` asks for at most if `maxRows` is set. */
 const ROWS_AT_ONCE = 1_000;
 
 type PageSource<Row, Item> = {
@@ -12,7 +12,7 @@ type PageSource<Row, Item> = {
 };
 
 /**
- * A page of a list whose filter no index serves. The page ends after `maxRows` rows at the latest, so it may have fewer items than the limit, or none.
+ * A page of a list whose filter may have no index. With `maxRows`, the page may have fewer items than the limit, or none.
  * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(

@@ -76,7 +76,7 @@ export const storeIdentity = async (
   return identity;
 };
 
-/** Records a log-in with an identity, and the address that the provider states. The stored address stays if asking for it has failed (`addressError`). */
+/** Records the use of an identity, and the address that the provider states. The stored address stays if asking for it has failed (`addressError`). */
 export const recordIdentityUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
   changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
     ...row,

@@ -13,8 +13,8 @@ import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
 
 /**
- * The data of a user for the export and for operators, without events, secrets (hashes, ids of tokens), and what has expired. Each field is named, here
- * or in `EXPORTED_COLUMNS`, so that a new field is private by default.
+ * The data of a user for the export and for operators, without events, and without secrets such as hashes and ids of tokens. Fields are named one by one,
+ * so that a new field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, rows, codes, messages] = await Promise.all([
@@ -39,7 +39,7 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
     recoveryCodes: { left: codes.length },
     messages: messages.map((message) => ({
       ...pick(message, 'id', 'kind', 'to', 'email', 'createdAt', 'attempts'),
-      // The name of an operator stays private.
+      // Without `actor`, the name of an operator.
       origin: pick(message.origin, 'userAgent', 'address', 'requestId'),
     })),
   };
@@ -71,7 +71,7 @@ export const userData = (user: User) => ({
 
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first. A user may have some more than `EVENTS_KEPT`, which are removed later. */
+/** All events of a user, the latest first. There may be some more than `EVENTS_KEPT`. */
 export const eventsData = async (records: Records, userId: string): Promise<EventData[]> => {
   const all = await eventsOf(records, { userId, before: null, limit: 2 * EVENTS_KEPT });
   return all.map(eventData);
@@ -84,7 +84,7 @@ const eventData = (event: AccountEvent): EventData => ({
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
-/** Exports `accountData` and the events of a user. An event and a notice report the export, since a thief who reads the data leaves no other trace. */
+/** Exports the data and the events of a user. An event records the export, since it may be a thief's. */
 export const exportAccount =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
@@ -143,10 +143,10 @@ type EventsFilter = {
   readonly actor?: string | undefined;
 };
 
-/** The most events that are read for a page that shows one kind of events. */
+/** How many events a page looks through at most if it shows one kind alone. */
 const MAX_EVENTS_READ = 10_000;
 
-/** A page of the events of all users, the latest first. */
+/** A page of the events of all users, or of those that an operator (`actor`) has caused; the latest first. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
   async ({ before, limit, kind, actor }: EventsFilter) => {

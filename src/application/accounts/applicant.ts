@@ -31,7 +31,6 @@ export const presentedInvitation = async (
   return found;
 };
 
-/** Uses an invitation up, in the transaction of the registration. One of several concurrent callers succeeds. */
 export const useInvitation = async ({ clock }: Service, { records }: Stores, invitation: Invitation): Promise<void> => {
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
@@ -39,8 +38,8 @@ export const useInvitation = async ({ clock }: Service, { records }: Stores, inv
 type Invitee = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
 
 /**
- * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
- * @returns `registered`: the address has an account that no invitation takes over (`isClaimable`); `too-many`: too many invitations are open.
+ * Invites an address, in place of an earlier invitation. The token of the link is made when the mail is written.
+ * @returns the invitation; `registered`: the address has an account that is not claimable (`isClaimable`); `too-many`: too many invitations are open.
  */
 export const invite =
   (deps: Core) =>
@@ -75,15 +74,15 @@ export type RegisterInput = ClientContext & {
   /** Default: the service derives a username from the email. */
   readonly username?: string | undefined;
   readonly email: string;
-  /** Without a password, the user logs in in other ways, and may set one by a link in a mail. */
+  /** Without a password, the user logs in in other ways. */
   readonly password?: string | undefined;
   readonly invitation?: string | undefined;
-  /** An identity with this email, which is linked to the account. */
+  /** The identity that is linked to the account. Its address is `email`. */
   readonly identity?: VerifiedIdentity | undefined;
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
-/** Checks the policy, the invitation and the password. @returns the invitation, if one is presented. */
+/** Checks the policy, the invitation and the password. @returns the presented invitation, or `null`. */
 export const checkRegistration = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
@@ -100,10 +99,7 @@ export type Applicant = {
   readonly usernames: Usernames;
 };
 
-/**
- * Makes the user of a registration: asks the hook, and then hashes the password, without a look at what is stored about the address. An invitation
- * proves the address, and so does a provider that has verified it.
- */
+/** Makes the user of a registration. Stored accounts are not looked up. */
 export const applicantOf = async (deps: Service, input: RegisterInput, invitation: Invitation | null = null) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
   const { username: chosen, email, password, locales = [] } = input;
@@ -132,13 +128,13 @@ const attributesOf = async (
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
-  // The address may not be proven yet. So an invitation may make an operator of the user, and the hook may not.
+  // The attributes of an invitation may make an operator of the user, those of the hook may not.
   if (scopesOf(adminUsers, attributes).length > scopesOf(adminUsers, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
 };
 
-/** Whether an address is reserved for another user, who has given it up and can still take it back (ADR 0010). A user who proves it gets it nevertheless. */
+/** Whether an address is reserved for another user, who had it and can still take it back (ADR 0010). */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
   { records }: Pick<Stores, 'records'>,
@@ -148,12 +144,12 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** Refuses a reserved address. The caller stores the address first, in the same transaction. If a user is giving it up, that waits for the reservation. */
+/** Refuses a reserved address. The caller has stored the address before, in the same transaction, so that a reservation that is just being made is seen. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
-/** Stores an applicant under the first free username. Each try has its own transaction, which a taken name ends. */
+/** Stores an applicant under the first free username. Each try is a transaction of its own, since a taken username fails the transaction. */
 export const storeUnderFreeUsername = async <Result>(
   users: Pick<UserRepository, 'findByUsername'>,
   { user, usernames: [username, next, ...others] }: Applicant,

@@ -16,13 +16,13 @@ import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endUnproven, endWays } from './ways.ts';
 
-/** How many links to new addresses a user may request within an hour. Further requests get the same response without a mail. */
+/** Requests of a user beyond this number within an hour get the same response, and no mail. */
 const REQUESTS_PER_HOUR = 5;
 const HOUR = 3_600_000;
 
 /**
- * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. Whether the
- * new address has an account is not looked up.
+ * Requests a mail to a new address, with a link that changes the address. The user confirms the request by the password or a code by mail. Whether the new
+ * address has an account is not looked up.
  */
 export const requestEmailChange =
   (deps: Service) =>
@@ -35,7 +35,7 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
-      // `lock` refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
+      // `lock` refuses if the password was changed meanwhile: that change has withdrawn such links, so this request must add none.
       await lock(stores);
       const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - HOUR);
       if (requests >= REQUESTS_PER_HOUR) return;
@@ -46,7 +46,7 @@ export const requestEmailChange =
 
 /**
  * Shows whose address a link changes, and does not use the link up.
- * @returns `undoUntil`: until when a former address could take the account back after the change; `null`: no address could
+ * @returns `undoUntil`: until when, at least, a former address is reserved after the change; `null`: none is
  */
 export const previewEmailChange = (deps: Service) => async (token: string) => {
   const { userId, email } = await findLink(deps, deps, token, 'email-change');
@@ -61,7 +61,7 @@ export const previewEmailChange = (deps: Service) => async (token: string) => {
 
 type EmailConfirmation = ClientContext & {
   readonly token: string;
-  /** The session of the request, if it has an access token. */
+  /** The session of the access token, if the request has a valid one. */
   readonly session?: SessionKey | undefined;
   /** Required if the request has no live session of the account. */
   readonly password?: string | undefined;
@@ -99,7 +99,7 @@ export const confirmEmailChange =
 
 const NO_USER = 'the user does not exist, or is disabled';
 
-/** @returns the id of the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
+/** @returns the id of the session that confirms the change; `null` when the password does. Wrong passwords count as at log-ins (ADR 0008). */
 const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
@@ -113,7 +113,7 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
   return null;
 };
 
-/** Completes a change of an address, in its transaction: ends ways in, and records it. If `isUndoable`, the former address may be reserved and notified. */
+/** Ends ways in after a change of an address, in its transaction, and records the change. If `isUndoable`, the former address may be reserved and notified. */
 export const completeEmailChange = async (
   deps: Core,
   stores: Stores,

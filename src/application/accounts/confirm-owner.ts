@@ -8,7 +8,7 @@ import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../
 import { linkByToken, takeLink } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
-/** Mails a code to the present address of a user, which confirms a change in place of the password. */
+/** Requests a mail to the present address of a user, with a code that confirms a change in place of the password. */
 export const requestConfirmationCode =
   (deps: Core) =>
   (caller: Caller, origin = NO_ORIGIN): Promise<void> =>
@@ -26,7 +26,7 @@ export type Confirmation = CallerWithToken & {
 
 /**
  * Finds the user of a request that needs more than an access token: the password, or a code that was mailed to the present address.
- * @returns `lock`, which locks the user, refuses if the password was changed meanwhile, and uses the code up, in the transaction of what is confirmed
+ * @returns the user, and `lock`, for the transaction of the change: it locks the user, refuses if the password was changed meanwhile, and uses the code up
  */
 export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   const { password, code, userId } = input;

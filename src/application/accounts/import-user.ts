@@ -21,7 +21,7 @@ export type ImportedUser = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale'
   readonly appSecrets: readonly string[];
 };
 
-/** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
+/** Where taken names and identities are looked up. A dry run also looks them up in what it would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
   readonly users: {
     readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;
@@ -31,7 +31,7 @@ export type UserLookup = Pick<Stores, 'records'> & {
   readonly identityOf?: (identity: IdentityKey) => Promise<object | null>;
 };
 
-/** Whether a user was imported before, or why they cannot be; `null` for a user who can be stored. A user who was imported before is not changed. */
+/** `present`: a user with this id and address is stored already. `problem`: why the user cannot be stored. `null`: neither. */
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
@@ -49,8 +49,8 @@ export const presenceOf = async (
 };
 
 /**
- * Stores a user in a transaction, without an event, and without a mail: all users would get it on one day. A taken username is replaced by another one.
- * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address, an identity or each username is taken. It checks no reservations.
+ * Stores a user, without an event and without a mail. A taken username is replaced by another one. The caller has checked `presenceOf`.
+ * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION if the id, the address, an identity or each username is taken; RangeError without `factorSecrets`
  */
 export const storeImportedUser = async (deps: ImportDeps, stores: Stores, input: ImportedUser): Promise<User> => {
   const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = input;

@@ -12,18 +12,16 @@ const USER_STATES: Readonly<Record<string, (user: User) => boolean>> = {
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
 };
 const PROVIDER_PREFIX = 'provider:';
-/** The filter that lists users in the order of their last log-ins. */
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(USER_STATES), LOGGED_IN].join('|')}|${PROVIDER_PREFIX}[\\w-]{1,80})$`,
 );
 
-/** The most rows that a page reads if its filter may leave most of them out, and the most if it also looks for a text in the user of each row. */
 const [MAX_ROWS, MAX_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {
-  /** A filter of `USER_FILTER`. Default: all users. */
+  /** A text that `USER_FILTER` matches. Default: all users. */
   readonly only?: string | null | undefined;
 };
 

@@ -13,7 +13,7 @@ import { proveAddress } from './ways.ts';
 
 type CodeRequest = {
   readonly account: string;
-  /** The encrypted codes that the browser presents. */
+  /** The texts of requested codes (`sealCodes`) that the browser presents. */
   readonly asked?: readonly string[];
   readonly origin?: Origin;
 };
@@ -31,10 +31,7 @@ export const requestLoginCode =
 
 type CodeLogin = ClientContext & Required<Pick<CodeRequest, 'asked'>> & { readonly code: string };
 
-/**
- * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. If the account does not exist,
- * a guess is compared with as many codes. The route refuses after a fixed time (`CODE_REFUSAL_TIME`).
- */
+/** Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. */
 export const logInWithCode =
   (deps: Service) =>
   async (input: CodeLogin, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {

@@ -52,17 +52,14 @@ export const resetPassword =
     });
   };
 
-/** The user of a link. @throws AppError AUTH_LINK_INVALID if the account has another address by now, or is disabled */
+/** The user of a link. @throws AppError AUTH_LINK_INVALID if the account is deleted or disabled, or has another address by now */
 const ownerOf = (link: Link, user: User | null): User => {
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
   if (user.disabledAt !== null) throw invalidLink('the account is disabled');
   return user;
 };
 
-/**
- * Notifies the user of a reset. As long as a former address can take the account back, both addresses get a mail that says until when. The reset does
- * not shorten that time, since the new address may be the address of a thief.
- */
+/** Sends the notices of a reset that are switched on. While a former address is reserved, both addresses get a notice that says until when. */
 const notifyOfReset = async (deps: Service, stores: Stores, { userId, email, purpose }: Link, origin: Origin) => {
   const former = await reservationOf(deps, stores, userId);
   const kind = 'email-change-final';
@@ -100,8 +97,8 @@ export const confirmEmail =
   };
 
 /**
- * "I did not register": removes an account that was registered with somebody else's address. Imported accounts and those with a verified address stay.
- * Disabled accounts stay as well: otherwise their users could delete the events that led to the disabling.
+ * "I did not register": removes an account whose address is that of the link, and unproven. Imported accounts stay. Disabled ones stay as well: otherwise
+ * their users could delete the events that led to the disabling.
  */
 export const removeUnverifiedAccount =
   (deps: Core) =>
@@ -118,8 +115,8 @@ export const removeUnverifiedAccount =
     });
 
 /**
- * Undoes a change of the address or of the ways in, or a log-in on a new device: restores the address to which the link was sent, and removes the ways
- * in that were added with it or later. Somebody else may know the password: so it is removed, sessions end, and a mail has a link for a new password.
+ * Undoes a change of the address or of the ways in, or a log-in on a new device: restores the address of the link, and ends ways in. Among them are the
+ * password and all sessions, since somebody else may have them. A mail with a link for a new password is requested.
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>
@@ -145,7 +142,7 @@ export const takeAccountBack =
       ]);
     });
 
-/** Whether an undo is the first proof of its address. A former address that nobody had proven has a reservation that keeps no way in. */
+/** Whether an undo is the first proof of its address. In the reservation of an unproven former address, `keeps` is `null`, and `since` 0. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);

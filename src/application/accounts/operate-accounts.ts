@@ -40,7 +40,7 @@ export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
     return enabled !== null;
   });
 
-/** Replaces the attributes of a user. Access tokens that are issued later have them. @returns whether they differ from the former ones. */
+/** Replaces the attributes of a user. @returns whether their JSON differs from that of the former ones. */
 export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -74,7 +74,7 @@ export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: str
 
 type AttemptsDeps = { readonly attempts: Pick<LoginAttempts, 'forget'> };
 
-/** Resets the counts of wrong passwords and codes, so that log-ins need not wait. */
+/** Resets the counts of failed attempts (`attemptKeys`). */
 export const unlockAccount = (deps: Core & AttemptsDeps) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -82,7 +82,7 @@ export const unlockAccount = (deps: Core & AttemptsDeps) => (userId: string, ori
     for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
   });
 
-/** Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device. */
+/** Ends ways in by the act `factors-removed`, for a user who has lost a device. */
 export const removeFactorsAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -93,7 +93,7 @@ export const removeFactorsAsOperator = (deps: Core) => (userId: string, origin: 
     return removed;
   });
 
-/** Makes a link that sets a new password, which an operator hands over to the user. It proves no address. */
+/** Makes a link for a new password that an operator hands over. It proves no address. */
 export const makeResetLink =
   (deps: Core) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
@@ -118,7 +118,7 @@ export const mailResetLink =
       await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to }]);
     });
 
-/** Logs the events of operators, including those of commands in other processes. @returns how many. */
+/** Gives the listeners the events of operators that were not logged yet (`takeOperatorEvents`). @returns how many. */
 export const logOperatorEvents =
   ({ transactions }: Pick<Core, 'transactions'>) =>
   (limit: number): Promise<number> =>
@@ -136,7 +136,7 @@ type NewAccount = Pick<User, 'email' | 'attributes' | 'locale'> & {
   readonly sendsLink: boolean;
 };
 
-/** Stores an account without a password. The policy of registrations, reservations of the address, and hooks do not matter: an operator decides. */
+/** Stores an account without a password. The policy of registrations, a reservation of the address, and the hook `beforeRegister` do not matter. */
 export const createAccount =
   (deps: Core) =>
   ({ email: typed, username, attributes, locale, isProven, sendsLink }: NewAccount, origin: Origin): Promise<User> =>
@@ -161,10 +161,9 @@ type AddressChange = Pick<NewAccount, 'isProven'> & {
 };
 
 /**
- * Changes the address of an account, or marks the present one as proven. An address that may be mistyped has to be confirmed by its link, as at a change
- * by the user. Unless the account is returned, a proven address that is replaced may be reserved (`completeEmailChange`). A returned account loses all
- * ways in, and its owner gets a link that sets a password.
- * @returns whether the account has changed already, before a confirmation.
+ * Changes the address of an account, or marks the present one as proven. Without `isProven` and `isReturned`, a link in a mail first has
+ * to confirm the change. A returned account loses all ways in, and a mail with a link for a new password is requested.
+ * @returns `false` if the account has not changed, or not yet.
  */
 export const setEmail =
   (deps: Core) =>
@@ -196,7 +195,7 @@ export const setEmail =
       return true;
     });
 
-/** Sends another link that proves the address. @returns `false` if the address is proven already. */
+/** Requests another mail with a link that proves the address. @returns `false` if the address is proven already. */
 export const resendVerification = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);

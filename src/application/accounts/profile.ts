@@ -61,7 +61,7 @@ export const changeUsername =
       return publicUser(changed);
     });
 
-/** Changes the language of a user's mails. A thief could choose one that the owner does not read, so a notice in the former language reports it. */
+/** Changes the language of a user's mails. The notice of the change is in the former language: a thief could choose one that the owner does not read. */
 export const changeLocale =
   (deps: Core) =>
   (caller: Caller, locale: string, origin = NO_ORIGIN): Promise<CurrentUser> =>
@@ -89,7 +89,7 @@ export const deleteAccount =
 
 /** Removes a user with all rows of the user (`ofUser`). @returns whether there was such a user: `true` for one of several concurrent callers. */
 export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
-  // This update only locks the user.
+  // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });

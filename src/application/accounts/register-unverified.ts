@@ -10,7 +10,7 @@ import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertNotReserved, checkRegistration, isReserved, type RegisterInput } from './applicant.ts';
 import { completeEmailChange } from './change-email.ts';
 
-/** The response comes after a multiple of this many milliseconds. They are several times as long as a registration takes in the database. */
+/** Milliseconds. The time that it takes to store a registration is padded to a multiple of this. */
 const PADDING = 100;
 
 type Registration = {
@@ -21,8 +21,8 @@ type Registration = {
 };
 
 /**
- * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account; its
- * owner gets a mail (ADR 0010). A second registration with the username and the password of an unverified account may correct its address.
+ * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account (ADR 0010).
+ * A second registration with the username and the password of an unverified account may correct its address.
  */
 export const registerUnverified =
   (deps: Service) =>
@@ -35,7 +35,7 @@ export const registerUnverified =
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, mistyped, origin }));
   };
 
-/** Finds the account whose address may be mistyped, if the password is right. Other accounts with the username take as long, and count the attempt as well. */
+/** Finds the account whose address may be mistyped, if the password is right. An account that cannot be corrected takes as long, and counts the attempt. */
 const mistypedAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
@@ -44,10 +44,10 @@ const mistypedAccount = async (deps: Service, { username, password, networks }: 
   return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
 };
 
-/** Whether the account is claimable, and the password is still the one of the registration: a later password may be somebody else's. */
+/** Whether the account is claimable, and its password was never changed: a later password may be somebody else's. */
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
-/** Whether an account is correctable, has no stored way in but the password, and no live session, in a transaction that has locked the user. */
+/** Whether an account is correctable, and has no way in of `wayIdsOf` and no live session. The transaction has locked the user. */
 const isStillCorrectable = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
@@ -94,7 +94,7 @@ const storeOrCorrect = async (deps: Service, stores: Stores, { user, mistyped, o
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether the attributes come from the hook, which was asked about the mistyped address. Attributes that an operator has set stay. */
+/** Whether the attributes may come from the hook, which was asked about the mistyped address: no event says that an operator has changed them. */
 const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
@@ -108,8 +108,8 @@ const MAILS_PER_DAY = 5;
 const DAY = 86_400_000;
 
 /**
- * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so
- * the account loses its password, unless it was imported. The owner sets a new one by mail.
+ * Notifies the owner of an address that somebody tried to register with it, up to `MAILS_PER_DAY` times. If the address is unverified, either registration
+ * may be the owner's, so the account loses its password, unless it was imported.
  */
 const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();

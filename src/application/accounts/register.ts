@@ -25,7 +25,7 @@ import { removeAccount } from './profile.ts';
 import { registerUnverified } from './register-unverified.ts';
 import { proveAddress } from './ways.ts';
 
-/** Registers a user and opens a session. After a failure, a new user is removed again, so that the client can repeat the request (ADR 0003). */
+/** Registers a user and opens a session. After a failure, a new user is removed again if possible, so that the client can repeat the request (ADR 0003). */
 export const register =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
@@ -51,7 +51,7 @@ export const register =
 
 /**
  * Registers a user who has to add a second factor before the first log-in.
- * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user with neither a password nor an identity, who has presented nothing.
+ * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user with neither a password nor an identity.
  */
 export const registerPending =
   (deps: Service) =>
@@ -72,7 +72,6 @@ export const registerPending =
 /** `null`: the user has to verify the address, or to log in without a password. `pendingLogin`: the user has to add a second factor. */
 export type RegistrationResult = OpenedSession | { readonly pendingLogin: string } | null;
 
-/** Registers a user by the policies. With an invitation or an identity, the first log-in need not wait for a verification of the address. */
 export const registerByPolicy =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<RegistrationResult> => {
@@ -85,7 +84,7 @@ export const registerByPolicy =
     return pendingLogin === null ? null : { pendingLogin };
   };
 
-/** The unproven account at the address of an invitation, which the invited user takes over. The applicant gets its id. */
+/** Finds the claimable account at the address of an invitation, if there is one. The invited user takes the account over, so the applicant gets its id. */
 const withHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
   const found = invitation === null ? null : await users.findByEmail(invitation.email);
   if (found === null || !isClaimable(found)) return { holder: null, applicant: { user, usernames } };
@@ -146,7 +145,7 @@ const storeRegistration = async (
 const hasStoredNothing = (error: unknown): boolean =>
   isTakenError(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
-/** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */
+/** Removes the user, and makes the invitation valid again, unless the address has a newer one. If that fails, too, the client still gets the first error. */
 const undoRegistration = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {

@@ -23,7 +23,7 @@ type EndWaysOptions = Omit<EndOptions, 'reason'> & {
   readonly isPasswordShown?: boolean;
   /** The hash of the new password, if the act ends the former one. Default: the user gets no password. */
   readonly passwordHash?: string;
-  /** The id of the session of the request, which some acts keep. */
+  /** The id of the session of the request. Some acts keep this session. */
   readonly exceptId?: string;
   /** Whether a passkey, an app, a recovery code or an identity stays where the table says `since` or `block`. Default: none stays. */
   readonly keeps?: (way: StoredWay) => boolean;
@@ -32,8 +32,9 @@ type EndWaysOptions = Omit<EndOptions, 'reason'> & {
 type EndsWay = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
- * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Ways that clients keep, such as
- * log-in codes and pending log-ins, are refused when they are used: they fit only the state of the account for which they were made.
+ * Ends the stored ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. The caller removes undo links
+ * whose fate is `since`. Ways that clients keep, such as log-in codes and pending log-ins, are refused when they are used: they fit only the state of the
+ * account for which they were made.
  */
 export const endWays = async (
   deps: Core,
@@ -88,14 +89,14 @@ type AddressProof = {
   readonly origin: Origin;
   /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether the person has presented the password, sets a new one, or knows whose account it is, from a mail or as an operator. Default: none of these. */
+  /** Whether the person has presented the password, sets a new one, or knows whose account it is, from a mail or as an operator. Default: false. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };
 
 /**
- * Marks the address of a user as proven, in a transaction that has locked the user. Anybody could register with it before, so the first proof ends the
- * ways in (`endUnproven`), unless it comes from a session of the account: its user has both the account and the mailbox.
+ * Marks the address of a user as proven, in a transaction that has locked the user. Anybody could register with it before, so the first proof ends ways in
+ * (`endUnproven`), unless it comes from a session of the account: its user has both the account and the mailbox.
  * @returns the user as stored now.
  */
 export const proveAddress = async (
@@ -124,7 +125,7 @@ const hasSession = async (deps: Service, { sessions }: Stores, userId: string, v
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends the ways in from before the first proof of the address, and sets the language anew. Imported apps stay: they are the owner's, and no way in alone. */
+/** Ends ways in from before the first proof of the address, and sets the language anew. Imported apps stay, since they are no way in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,

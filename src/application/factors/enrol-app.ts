@@ -19,7 +19,7 @@ import { removeRow } from '../storage/rows.ts';
 /** An authenticator app that waits for its first code. Its secret is returned only here, and stored encrypted. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
 
-/** Adds an authenticator app, and removes one that was never confirmed, in a transaction that has locked the user. */
+/** Adds an authenticator app, and removes one that waits for its first code, in a transaction that has locked the user. */
 export const addApp = async (
   { ids, secrets, clock }: Service,
   stores: Stores,
@@ -46,7 +46,7 @@ type Enrolment = {
   readonly origin: Origin;
 };
 
-/** Makes log-ins need a second factor, and records the added apps. @returns recovery codes, if the user had none. */
+/** Records that the user has a second factor, and the added apps. @returns new recovery codes if the user had none, or else `[]`. */
 export const enrol = async (deps: Service, stores: Stores, { user, addedAppIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });

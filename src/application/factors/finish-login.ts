@@ -68,7 +68,7 @@ type FinishLoginInput = ClientContext & {
   readonly pendingLogins: readonly string[];
   /** `mailCode` finishes a log-in that needs a code by mail, and the device is then remembered. */
   readonly factor: PresentedFactor | { readonly mailCode: string };
-  /** Whether the device is remembered, and needs no second factor for a month at most. It has no effect for a user without an authenticator app. */
+  /** Whether the device is remembered: it needs no second factor for up to 30 days. No effect with `mailCode`, or if the user has no authenticator app. */
   readonly remember?: boolean | undefined;
 };
 

@@ -27,7 +27,7 @@ export const startApp = (deps: Service, factorSecrets: FactorSecrets) => (caller
 
 type FirstCode = CallerWithToken & { readonly id: string; readonly code: string; readonly origin?: Origin };
 
-/** Confirms an authenticator app by its first code, which also raises the session. @returns recovery codes, if the user had none. */
+/** Confirms an authenticator app by its first code, which also raises the session. @returns new recovery codes if the user had none, or else `[]`. */
 export const confirmApp =
   (deps: Service) =>
   async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<string[]> => {
@@ -58,7 +58,7 @@ export const makeRecoveryCodes =
       return codes;
     });
 
-/** Removes an authenticator app. With the last app, also the recovery codes and the remembered devices go, and the user has no second factor any more. */
+/** Removes an authenticator app. With the last confirmed app, the recovery codes and the remembered devices go as well. */
 export const removeApp =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
@@ -98,7 +98,7 @@ export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Reado
   return counts;
 };
 
-/** @returns `null` for a factor that was removed or changed meanwhile. */
+/** @returns `null` for a factor that was removed, or whose secret was changed, meanwhile. */
 const reEncrypt = async ({ records, factorSecrets }: ReEncryptDeps, { id, userId, secret: from }: Factor) => {
   if (factorSecrets.isCurrent(from)) return 'current';
   const secret = factorSecrets.decrypt(from, userId);

@@ -29,7 +29,7 @@ type ChallengeContent = Pick<SignedValue, 'userId' | 'sessionId'> & {
   readonly value?: string;
 };
 
-/** Makes a challenge for the options of a browser. The challenge is stored only when it is used. */
+/** Makes a challenge for the options of a browser. It is not stored before it is used. */
 const newChallenge = ({ secrets, clock, ids }: Service, { value = '', ...content }: ChallengeContent) => {
   const expiresAt = clock.now() + CHALLENGE_LIFETIME;
   return { challenge: secrets.sign({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
@@ -39,7 +39,7 @@ export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_P
 
 export type Challenge = SignedValue & { readonly text: string };
 
-/** @throws AppError AUTH_PASSKEY_INVALID for a challenge of another service or purpose, and for an expired one. */
+/** @throws AppError AUTH_PASSKEY_INVALID unless the credential answers an unexpired challenge of this service and purpose. */
 const openChallenge = (
   { webauthn, secrets, clock }: Service,
   credential: Parameters<WebAuthn['challengeOf']>[0],
@@ -78,8 +78,8 @@ export const verifyPasskey = async (deps: Service, credential: UsedCredential): 
 const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Records the use of a passkey, in a transaction that has locked its user. If its counter shows that there may be a copy, the user is notified, and the
- * request goes on: the service cannot know which of the two devices is the owner's (WebAuthn Level 3 §7.2).
+ * Records the use of a passkey, in a transaction that has locked its user. If the counter shows that there may be a copy of the key, an event says so, and
+ * the request goes on: the service cannot know which of the two devices is the owner's (WebAuthn Level 3 §7.2).
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
@@ -118,7 +118,7 @@ export const logInWithPasskey =
     });
   };
 
-/** @returns `existing`: the passkeys that the user has, so that their authenticators make no second one. */
+/** `existing`: the passkeys that the user has, so that their authenticators make no second one. */
 export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller) => {
   const { id: userId, username } = await liveUser(deps, caller);
   const existing = await passkeysOf(deps.records, userId);
@@ -135,7 +135,7 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/** Stores a passkey whose registration the session of the request has begun. A user who has no other way in and no recovery codes gets recovery codes. */
+/** Stores a passkey whose registration the session of the request has begun. A user with no recovery codes and only passkeys (`hasOnlyPasskeys`) gets codes. */
 export const addPasskey =
   (deps: Service) =>
   async (caller: Caller, { credential, name, mediation }: NewPasskey, origin: Origin = NO_ORIGIN) => {

@@ -33,7 +33,7 @@ type StepUpInput = CallerWithToken &
   };
 
 /**
- * Raises the session of a request whose user presents the password or a factor again. If the request proves a key, the session is bound to that key.
+ * Raises the session of a request whose user presents the password or a factor. If the request proves a key, the session is bound to that key.
  * @returns the next tokens, with a refresh token if `renewAfterStepUp` has rotated the one of the request.
  */
 export const stepUp =
@@ -60,7 +60,7 @@ export const stepUp =
     return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 
-/** @returns `use`, which uses the factor up, or refuses if the password was changed meanwhile, in a transaction that has locked the user. */
+/** @returns the method, and `use`, which uses the factor up, or refuses if the password was changed meanwhile, in a transaction that has locked the user. */
 const verifyAgain = async (deps: Service, input: StepUpInput) => {
   const { factor, origin = NO_ORIGIN } = input;
   if ('password' in factor) {

@@ -11,7 +11,7 @@ import { factorsOf, useRecoveryCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './passkeys.ts';
 
-/** A second factor of a request: a code of an authenticator app, a recovery code, or a passkey. */
+/** A factor that a request presents: a code of an authenticator app, a recovery code, or a passkey. */
 export type PresentedFactor =
   | { readonly code: string }
   | { readonly recoveryCode: string }
@@ -42,7 +42,7 @@ const verifyCode = async (deps: Service, code: string, { user, attempts }: Facto
   return { method: 'totp' as const, use: await compareCode(deps, code, apps, attempts) };
 };
 
-/** Compares a code with those of authenticator apps. A code whose step was used counts as wrong. @returns the function that uses the step up. */
+/** Compares a code with those of apps. A code of the last used step, or of an earlier one, is wrong. @returns the function that uses the step up. */
 export const compareCode = async (
   deps: Service,
   code: string,

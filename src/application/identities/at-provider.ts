@@ -47,7 +47,7 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in. @param mustReauthenticate as in `IdentityProvider`. @returns the provider's URL, and what the browser keeps meanwhile. */
+/** Begins a sign-in. @param mustReauthenticate as in `IdentityProvider`. @returns the provider's URL, the state, and a text that the browser keeps. */
 export const startAtProvider = (deps: Service) => async (purpose: SignInPurpose, mustReauthenticate: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
@@ -65,7 +65,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 /**
  * Finishes a sign-in: links the identity that the provider states, or logs in with it. A second call for the same sign-in fails.
  * @param answer the query of the callback.
- * @returns the log-in; `null` if the identity was linked; or `kept`, the encrypted identity for `linkKeptIdentities`, if the account of its address refuses it.
+ * @returns the log-in; `null` if the identity was linked; or `kept`, the encrypted identity for `linkKeptIdentities`, if it was refused as `NOT_LINKED`.
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
@@ -94,8 +94,8 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links the identities that a browser has kept to the account of its log-in, if that is the account with their address, and it still has the same
- * password. An identity that the user has removed since, or that is refused, is ignored.
+ * Links the identities that a browser has kept to the account of its log-in, if that is the account with their address, and it still has the same password.
+ * An identity that was removed from the account, or is refused, is ignored.
  * @param texts as the browser presents them.
  */
 export const linkKeptIdentities = (deps: Service) => {

@@ -30,8 +30,8 @@ export type SignIn = ClientContext &
 class StaleDecision extends Error {}
 
 /**
- * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
- * in, whatever its address. Otherwise, an address without an account is registered. To an account with the address, the identity is linked only if the
+ * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs in,
+ * whatever its address. Otherwise, an address without an account may be registered. To an account with the address, the identity is linked only if the
  * provider has verified the address, and `assertMayBeLinked` allows it.
  */
 export const signIn = (deps: Service) => {
@@ -114,13 +114,13 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/** Somebody who once read the mailbox may have the identity. So only a provider that hosts the mailbox links it to a proven account with another way in. */
+/** A former reader of the mailbox may have the identity. A proven account with a password, passkey or identity takes it only from the mailbox's host. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED_MESSAGE);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
-  // An account whose password or identity was removed has had an owner, who first has to prove the mailbox.
+  // An account whose password or identity was removed counts as if it had one: it has had an owner.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };

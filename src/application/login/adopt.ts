@@ -16,9 +16,9 @@ type Adoption = ClientContext & { readonly assertion: string };
 const invalidAssertion = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
 /**
- * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. A user who needs a
- * second factor and has none is refused, since a thief of the former session could add the factor; and so is a user who has changed the password here,
- * maybe to shut out somebody who has a former session. If the session opens at once, no mail reports a new device: all devices are new here.
+ * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. A user who needs a second
+ * factor and has none is refused: a thief of the former session could add one. A user whose password was changed here is refused as well: the change may
+ * have shut out somebody who has a former session. If the session opens at once, no mail reports a new device: all devices are new here.
  */
 export const adopt =
   (deps: AdoptDeps) =>

@@ -27,7 +27,7 @@ const stepUpFor = async (deps: Service, found: LiveSession, purpose: CodePurpose
 /**
  * Makes a code by which an app gets a session of its own (ADR 0033), or an operator enters the back office (ADR 0031), while the browser's session is live.
  * @param challenge RFC 7636 §4.2, by the method S256.
- * @param presented a proof, which is required if a page has the key of the browser's session: copied cookies are not enough.
+ * @param presented with DEVICE_BINDING=enforce, and for a session with a device key, a proof by that key: copied cookies are not enough.
  */
 export const makeAppCode =
   (deps: Service) => async (caller: Caller, challenge: string, presented: PresentedDevice, purpose: CodePurpose) => {
@@ -57,8 +57,8 @@ export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCo
 };
 
 /**
- * Opens the session of an app, with the authentication of the session in the browser. The session gets the id of the code, so that a second use of the
- * code, with its verifier, ends it.
+ * Opens the session of an app, with the authentication of the session in the browser. The app's session gets the id of the code, so that a second use of the
+ * code with its verifier, before the code expires, ends that session.
  */
 export const logInWithAppCode =
   (deps: Service) =>

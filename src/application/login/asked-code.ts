@@ -17,10 +17,9 @@ export type BrowserCode = AskedCode & {
   readonly passwordShown?: string;
 };
 
-/** The codes that a browser has asked for, the latest first. When the browser asks for another one, the two latest stay valid. */
+/** The codes that a browser has asked for, the latest first. */
 export type AskedCodes = readonly [BrowserCode, ...BrowserCode[]];
 
-/** How many codes the cookie of a browser keeps. */
 const MAX_BROWSER_CODES = 3;
 
 /** A code in place of a password, or after a password on a new device. */
@@ -48,7 +47,7 @@ type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
 };
 
 /**
- * Requests a mail with a code. The account is looked up only when the mail is written, so that the response time does not show whether it exists.
+ * Requests a mail with a code. Whether there is such an account is not looked up here, but when the mail is written.
  * @returns a text for the cookie of the browser
  */
 export const askForCode = async (

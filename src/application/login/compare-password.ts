@@ -9,11 +9,11 @@ import type { Service } from '../service.ts';
 import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, unless the
- * former system was asked: if that is slow only for wrong passwords, its time-outs would be free guesses.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, unless the former system was
+ * asked: if that is slow only for wrong passwords, its time-outs would be free guesses.
  * @param candidates the ways to count the attempt, the preferred one first. The first one that need not wait counts it.
  * @param hidesMatch whether a right password takes as long as a wrong one, and does not reset the count of failures.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE; and what `PasswordHasher` throws.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE; what the hasher or `attempts` throws.
  */
 export const comparePassword = async (
   deps: Service,
@@ -56,11 +56,7 @@ export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly
   });
 };
 
-type LoginSource = {
-  readonly networks?: readonly string[] | undefined;
-  /** The verified refresh tokens of the request. One of the user shows a device that has logged in before. */
-  readonly verified?: readonly RefreshToken[];
-};
+type LoginSource = { readonly networks?: readonly string[] | undefined; readonly verified?: readonly RefreshToken[] };
 
 /** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
 type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;

@@ -31,7 +31,7 @@ type LoginInput = ClientContext & {
 };
 
 /**
- * Opens a session for a user who knows the password, or a pending log-in if a second factor or a code by mail is missing. It replaces the user's sessions
+ * Opens a session by the password, or by a recovery code in its place, or begins a pending log-in (`LoginResult`). The session replaces those of the user
  * whose tokens the request presents. An unknown account takes as long as a wrong password of an account with a hash of this service.
  */
 export const login = (deps: Service) => {
@@ -60,7 +60,7 @@ export const login = (deps: Service) => {
       if (!tokenOfUser(verified, current)) await notifyOfMissingFactor(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
-    // In this process, log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
+    // In this process, log-ins of one user by password wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
     const inTurn = <Result>(work: () => Promise<Result>) =>
       oneAtATime(current.id, () => {
         cancellation.throwIfAborted();
@@ -76,8 +76,8 @@ export const login = (deps: Service) => {
 type CodePolicy = { readonly afterWrong: boolean; readonly afterRight: boolean };
 
 /**
- * Whether a password on a new device needs a code by mail. Then right passwords, wrong ones and unknown accounts get the same answer, after as many
- * statements. No code is needed for a user with a second factor or an unproven address. If every user needs a second factor, no password needs a code.
+ * Unless `newDeviceCode` is off or every user needs a second factor, a new device needs a code by mail. A right password needs none if the user has a second
+ * factor or an unproven address, or (`while-mail-works`) mail to the user is late.
  */
 const codePolicyFor = async (
   deps: Service,
@@ -116,7 +116,7 @@ const isMailLate = async ({ records, clock }: Service, user: User | null): Promi
   return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
 };
 
-/** Whether the user has no other way in than passkeys and recovery codes. An unproven address does not count as one, since it may be mistyped. */
+/** Whether the user needs no second factor, and has only passkeys and recovery codes as ways in. An unproven address is no way in: it may be mistyped. */
 export const hasOnlyPasskeys = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
   user.passwordHash === NO_PASSWORD &&
   user.emailVerifiedAt === null &&
@@ -124,7 +124,7 @@ export const hasOnlyPasskeys = async (policy: SecondFactorPolicy, records: Recor
   (await identitiesOf(records, user.id)).length === 0;
 
 /**
- * Opens a session by a recovery code in place of the password, for a user who has no other way in (ADR 0009).
+ * Opens a session by a recovery code in place of the password, for a user with only passkeys (`hasOnlyPasskeys`, ADR 0009).
  * @returns `null` for any other text or account
  */
 const logInByRecoveryCode = async (
@@ -167,7 +167,7 @@ const checkPassword = async (
   return user;
 };
 
-/** @param hides whether a wrong account or password gets the same answer as a right one. */
+/** @param hides whether a wrong account or password gets the answer that asks for a code. */
 const hideWrongPassword =
   (hides: boolean) =>
   (error: unknown): null => {
@@ -175,15 +175,15 @@ const hideWrongPassword =
     throw error;
   };
 
-/** Why a user should change the password, although it is right: it is too long to be hashed anew, or it has leaked. `null`: neither. */
+/** Why a user should change the password, although it is right: it cannot be hashed anew, or it has leaked. `null`: neither. */
 const passwordFlaw = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
 };
 
 /**
- * Stores a new hash for a user whom the former system has verified, or whose hash is outdated (`needsRehash`). Keeps the former hash if the password was
- * changed meanwhile, hashing or storing fails, or a hash does not read the whole password. Never rejects.
+ * Stores a new hash for a user whom the former system has verified, or whose hash is outdated (`needsRehash`). Returns the user unchanged if another hash
+ * was stored meanwhile, hashing or storing fails, or the password is not hashable (`isHashable`). Never rejects.
  */
 const rehashIfNeeded = async (deps: Service, user: User, password: string): Promise<User> => {
   const { users, hasher, clock, report, passwordLimits } = deps;

@@ -18,12 +18,12 @@ const accountState = ({ secrets }: Service, user: User): string =>
 type PasswordLogin = {
   readonly account: string;
   readonly origin: Origin;
-  /** The encrypted codes that the browser presents. */
+  /** The texts of requested codes (`sealCodes`) that the browser presents. */
   readonly pendingLogins: readonly string[];
 };
 
 /**
- * Requests a code by mail after the password. After a wrong password, a request is stored as well, whose mail is never sent.
+ * Requests a code by mail after the password. After a wrong password, no mail is sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */

@@ -7,7 +7,7 @@ import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { useOnce } from '../storage/credentials.ts';
 import { hasFactor, type PresentedCode, verifiedCode } from './app-code.ts';
 
-/** Milliseconds after which an operator has to log in again. */
+/** Milliseconds after which a visitor of the back office has to log in again. */
 export const OFFICE_LIFETIME = 60 * 60_000;
 
 const notOperator = (message: string): AppError =>

@@ -62,7 +62,7 @@ type Login = {
 };
 
 type StoreOptions = {
-  /** Whether the log-in needs no notice of a new device. Default: whether the device has a refresh token of the user that is newer than the password. */
+  /** `true`: the log-in needs no notice of a new device. Default: whether the device has a refresh token of the user that is newer than the password. */
   readonly isKnownDevice?: boolean;
   /** The remembered device that replaces the second factor. */
   readonly rememberedDeviceId?: string | null;
@@ -70,7 +70,7 @@ type StoreOptions = {
 
 /**
  * Opens the session of a log-in. Its tokens are signed before the transaction.
- * @param work locks the user, uses up the code or the factor that was presented, and stores the session by `store`, unless a second factor is missing.
+ * @param work locks the user, uses up what was presented, and may store the session by `store`.
  */
 export const openLogin = async <Result>(
   deps: Service,
@@ -91,7 +91,7 @@ const prepareLogin = async (deps: Service, { origin, keys }: LoginClient, { canc
   return prepared;
 };
 
-/** Opens the session of a log-in by password, in one statement if the store can. @param inTurn makes the log-ins of a user store their sessions in turn. */
+/** Opens the session of a log-in by password, in one statement where possible. @param inTurn makes the log-ins of a user store their sessions in turn. */
 export const openPasswordLogin = async (
   deps: Service,
   client: LoginClient,

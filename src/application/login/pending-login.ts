@@ -37,7 +37,7 @@ export const newPendingLogin = (
 
 export const invalidSecondFactor = (reason: string): AppError => new AppError('AUTH_SECOND_FACTOR_INVALID', { reason });
 
-/** The latest of the log-ins that a browser presents: another host of the domain could add an earlier one, which the browser would send first. */
+/** The latest of the log-ins that a browser presents: another host of the domain could add an earlier one, which the browser may send first. */
 const latestPending = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) => {
   const now = clock.now();
   const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
@@ -63,7 +63,7 @@ export const openPendingLogin = async (
   return { pending, user: assertSameAccount(pending, await deps.users.findById(userId)) };
 };
 
-/** Refuses a pending log-in after a change of the password, a proof of the address, or the removal of all apps. */
+/** Refuses a pending log-in after a deletion of the user, a change of the password, a proof of an address, or the removal of all apps. */
 export const assertSameAccount = (pending: PendingLogin, user: User | null): User => {
   if (user === null || user.passwordChangedAt !== pending.passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');

@@ -29,7 +29,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
     /** Counts in memory, so that the response time does not show whether an account exists. */
     count: (userId: string, origin: Origin): void =>
       add(newEvent({ userId, kind: 'login-refused' }, { id: ids.next(), at: clock.now(), origin })),
-    /** Stores the counts. Counts that cannot be stored are kept for the next call. */
+    /** Stores the counts. Those that cannot be stored are counted in memory again, as far as there is room. */
     async store(): Promise<void> {
       // Always in the same order, so that two instances do not deadlock.
       const pending = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));

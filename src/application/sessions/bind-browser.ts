@@ -8,9 +8,9 @@ import { deviceUnproven } from './prove-device.ts';
 import { verifiedTokens } from './tokens.ts';
 
 const MINUTE = 60_000;
-/** Milliseconds in which a browser has to make a key. A key in hardware takes seconds. */
+/** Milliseconds in which a browser has to make a key. */
 const REGISTRATION_TIME = 5 * MINUTE;
-/** Milliseconds in which a challenge is valid, from one renewal to the next, and in which the first renewal has to follow a registration. */
+/** Milliseconds in which a challenge is valid, and in which the first renewal has to follow the registration. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
 const sign = (
@@ -23,7 +23,7 @@ const sign = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Caller => ({ userId, sessionId });
 
-/** @param rotation the challenge is valid while the session has this rotation number, or the one before. */
+/** @param rotation a renewal accepts the challenge while the session has this rotation number, or the one before. */
 const challengeFor = (deps: Service, owner: Caller, rotation: number): string =>
   sign(deps, 'challenge', owner, `${rotation}`, CHALLENGE_TIME);
 
@@ -33,7 +33,7 @@ export const inviteBrowser = (deps: Service) => (owner: Caller) => ({
 });
 
 /**
- * Registers the key of a browser. Only the first renewal stores the key, since it shows that the browser got this response: otherwise a lost
+ * Verifies the registration of a browser's key. Only the first renewal stores the key, since it shows that the browser got this response: otherwise a lost
  * response would lock the browser out.
  * @returns the identifier of the browser's session, which contains the key.
  */
@@ -56,9 +56,9 @@ type RenewalInput = {
 };
 
 /**
- * Renews the bound cookie of a browser. The first renewal gives the key to the session. A browser forgets its session for good when a renewal is
- * refused, so a renewal is refused only if no session of the request is live, or the browser does not prove the key of one.
- * @returns the next challenge, and the bound cookie if the browser has signed the last one
+ * Renews the bound cookie of a browser. The first renewal gives the key to the session. A browser forgets its session for good when a renewal is refused. So
+ * a missing proof, or one for an old challenge, is no reason to refuse: the browser gets a new challenge.
+ * @returns the next challenge, and the bound cookie if the browser has signed a current challenge
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>
@@ -70,7 +70,7 @@ export const renewBrowser =
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
     if (session.browserKey === null) await bindBrowserKey(deps, session, key, origin);
     const cookie = sign(deps, 'cookie', owner, key, deps.boundCookieLifetime);
-    // The refresh that waits for this cookie comes before the next renewal, or at the same time.
+    // A refresh may come before the next renewal, so the challenge also fits the rotation number after it.
     return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie };
   };
 
@@ -78,7 +78,7 @@ const sessionEnded = () => new AppError('AUTH_FAILED', { reason: 'the session of
 
 type KeyedSession = { readonly session: Session; readonly key: string };
 
-/** The live sessions of the refresh tokens for which the browser may have a key. Another host of the domain can add tokens of other sessions. */
+/** The live sessions of the refresh tokens for which the browser may have a key. Another host of the domain could add tokens of other sessions. */
 const keyedSessions = async (deps: Service, refreshTokens: readonly string[], identifier: string) => {
   const verified = await verifiedTokens(deps, refreshTokens);
   const found = await Promise.all(

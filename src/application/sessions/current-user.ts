@@ -12,7 +12,7 @@ import { passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import type { PresentedProof } from './prove-device.ts';
 
-/** The user of a request's access token, and the session in which the token was issued. */
+/** The user and the session of a request, for instance by its access token. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
 
 export type CallerWithToken = Caller & { readonly tokenIssuedAt: number };
@@ -49,7 +49,6 @@ export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (cal
 export const liveUser = async (deps: Pick<Core, 'sessions' | 'clock'>, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 
-/** Locks and reads the user of a live session. Transactions that end the session (except `endEverySession`), or disable the account, wait for this one. */
 export const lockedLiveUser = async (
   { clock }: Pick<Core, 'clock'>,
   { users, sessions }: Pick<Stores, 'users' | 'sessions'>,
@@ -59,7 +58,7 @@ export const lockedLiveUser = async (
   return liveUser({ sessions, clock }, caller);
 };
 
-/** Locks the user for a change of factors, and checks the step-up again: a factor may have been added since the route has checked it. */
+/** Locks the user for a change of factors, and checks the step-up of a user with a second factor: one may have been added since the route has checked it. */
 export const lockedFactorOwner = async (
   { clock, secondFactor, adminUsers }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
@@ -112,7 +111,6 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** How many proofs a process remembers at most, in less than 20 MB. If more than half as many arrive within two minutes, it forgets older ones. */
 const MAX_PROOFS = 100_000;
 
 /** Remembers the latest proofs that this process has seen (RFC 9449 §11.1). It keeps two sets, and drops the older set as a whole. */
@@ -127,7 +125,7 @@ const rememberProofs = () => {
   };
 };
 
-/** What users see of their own account. */
+/** The user of a request, as responses show them. */
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;

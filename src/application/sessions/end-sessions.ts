@@ -38,7 +38,7 @@ export const findRememberedDevice = async (
 
 type DeviceToRemember = {
   readonly user: User;
-  /** The signed texts of remembered devices that the browser presents. The new device replaces them. */
+  /** The signed texts of remembered devices that the browser presents. The new device replaces those of the user. */
   readonly texts: readonly string[];
   readonly origin: Origin;
 };
@@ -119,7 +119,7 @@ export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: Ses
   throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
 };
 
-/** Locks a user, ends the sessions, and forgets the remembered devices. Concurrent log-ins wait. @returns how many sessions ended. */
+/** Locks a user, ends the sessions except `exceptId`, and forgets the remembered devices. @returns how many sessions ended. */
 export const endSessionsOf = async (
   deps: Sources,
   stores: Stores,
@@ -142,8 +142,8 @@ type PresentedTokens = {
 };
 
 /**
- * Ends the sessions whose tokens a device presents when it logs out or gets a new session, in a transaction that has locked the user. If a token was
- * reused, its session ends by `endReplayed`: the browser will not present the token again.
+ * Ends the sessions whose tokens a device presents at a log-in or a log-out, in a transaction that has locked the user. If a token was reused, its session
+ * ends by `endReplayed`: the browser will not present the token again.
  */
 export const endPresentedSessions = async (
   deps: Service,
@@ -155,12 +155,12 @@ export const endPresentedSessions = async (
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   await endReplayed(deps, stores, userId, reusedSessions(assessed), origin);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
-  // A log-in replaces sessions whose current tokens its browser has. Nobody has a newer token of them, so the list of ended sessions needs no entry.
+  // A log-in adds no entry to the list of ended sessions for a session whose current refresh token it presents: nobody else has a newer one.
   const isListed = (id: string) => reason !== 'replaced' || !current.has(id);
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
-/** Ends the sessions of reused tokens as `token-replayed`, and notifies their user (`notifyOfReplay`), in a transaction that has locked the user. */
+/** Ends the sessions of reused tokens as `token-replayed`, and may notify their user (`notifyOfReplay`), in a transaction that has locked the user. */
 export const endReplayed = async (
   deps: Core,
   stores: Stores,

@@ -59,8 +59,9 @@ export const endAllSessions =
 type EndOtherSessionsInput = Caller & { readonly presented: readonly string[]; readonly origin?: Origin };
 
 /**
- * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also
- * know the access token. If the caller's session needs a proof of its key, it stays, and the result is `null`: a thief with both tokens gets no session.
+ * Ends the other sessions of a user, forgets all devices, and replaces the caller's session. For a new session, the refresh token is
+ * needed, since other services also know the access token.
+ * @returns `null` if the session needs a proof of its key: it stays, so that a thief with both tokens gets no session.
  */
 export const endOtherSessions =
   (deps: Service) =>

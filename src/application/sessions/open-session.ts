@@ -67,15 +67,15 @@ const prepareWithHook = async (
 
 type OpeningEvent = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
-  /** The user as stored in this transaction. The lock on the user keeps other requests from adding a second factor meanwhile. */
+  /** The user as stored in this transaction. */
   readonly user: User;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
 };
 
 /**
- * Stores a session in a transaction, with the events of its opening and of the sessions that it evicts. All sessions are stored here or by
- * `storeAtOnce`, which check the second factor, so that no way in can skip it.
+ * Stores a session in a transaction, with the events of its opening and of the sessions that it evicts. Sessions are opened only here and by `storeAtOnce`,
+ * which check the second factor, so that no way in can skip it.
  * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the second factor is missing.
  */
 export const storeSession = async (
@@ -125,9 +125,9 @@ type SessionReplacement = {
 };
 
 /**
- * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its refresh tokens become useless. The new session
- * has the keys and the authentication of the former one, and the `authentications` of the request.
- * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now; AUTH_TOKEN_INVALID when the former session has ended.
+ * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its refresh tokens become useless. The new session has
+ * the keys and the authentication of the former one, and the `authentications` of the request.
+ * @throws AppError AUTH_TOKEN_INVALID when the former session has ended; AUTH_STEP_UP_REQUIRED when a second factor is missing; AUTH_FAILED as `storeSession`.
  */
 export const replaceSession = async (
   deps: Service,

@@ -83,7 +83,7 @@ const browserKeyOf = (
 /** Milliseconds: long enough for the offer of a passkey, which a page may show before it sends the browser back with the code. */
 const BINDING_CODE_LIFETIME = 5 * 60_000;
 
-/** A code by which an application binds the session that was opened at the pages of the service (ADR 0006). */
+/** A code by which an application binds a session to its key, after a log-in at the pages of the service or at a provider (ADR 0006). */
 export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey) =>
   secrets.sign({
     ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },

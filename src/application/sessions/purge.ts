@@ -38,7 +38,7 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
     return locked === null ? undefined : withoutVersion<MassEnding>(locked);
   });
 
-/** Removes some of the sessions of a mass ending, with an event for each. @returns how many; `null` when no mass ending is left. */
+/** Removes some of the sessions of a mass ending, with an event for each. @returns how many sessions; `null` when no mass ending is left. */
 export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
   deps.transactions.run(async (stores) => {
     const ending = await nextEnding(stores.records);
@@ -47,7 +47,7 @@ export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (
     const sessions = await stores.sessions.listAll(cursor, limit);
     const due = sessions.filter((session) => isEndedBy(session, ending));
     const ids = new Set(due.map((session) => session.id));
-    // A session that has replaced another one since the list was read is left to a later step, unless this step is the last one.
+    // The last step also ends sessions that have replaced listed ones meanwhile.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
     const events: EventDraft[] = [];
@@ -55,7 +55,7 @@ export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (
       const ended = await stores.sessions.endByUser(userId, isMeant);
       events.push(...sessionEvents(userId, ended, 'operator', note));
     }
-    // `endEverySession` has added one entry for all sessions to the list of ended sessions, so these events add none.
+    // `endEverySession` has added entries for all sessions to the list of ended sessions, so these events add none.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
     // A device that was remembered at `at` or before expires at `until` or before.
     const devices = { time: 'expiresAt', until: at + DEVICE_LIFETIME, limit } as const;
@@ -69,14 +69,14 @@ export const removeMassEnded = (deps: Pick<Core, 'transactions'> & Sources) => (
     return events.length;
   });
 
-/** The tasks of every minute: purges, and `mass-endings` (`removeMassEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
+/** The tasks that the service repeats: purges, and `mass-endings` (`removeMassEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
 export const TASKS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
   ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),
 ] as const;
 export type Task = (typeof TASKS)[number];
 
-/** Deletes due rows, at most `limit` of a table. @returns how many it has deleted. If that is `limit` or more, the next batch follows at once. */
+/** Deletes due rows, at most `limit` of a table. @returns how many; or at least `limit` if more may be due, so that the next batch follows at once. */
 export type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage & Sources & { readonly eventsRetention: number; readonly jwtAccessExpiresIn: number };
@@ -103,7 +103,6 @@ export const purges = (deps: PurgeDeps) => {
         return purged.length;
       }),
     events: async (limit) => (await events(limit)) + (await operatorEvents(limit)),
-    /** As long as an hour is left to sum, it returns `limit`, so that the next batch follows at once. */
     counts: async (limit) => ((await countHour(deps, clock.now())) ? limit : counts(limit)),
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     links: async (limit) => (await links(limit)) + (await invitations(limit)),

@@ -47,7 +47,7 @@ type RenewedTokens = TokenPair & { readonly binding: Binding };
 
 export const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
-/** Another request has just rotated the token, and its response has the next one. Clients see AUTH_FAILED. */
+/** The refusal of a token in the state `raced` (`TOKEN_STATES`). Clients see AUTH_FAILED. */
 export class LostRace extends AppError {
   constructor() {
     super('AUTH_FAILED', { reason: 'the session is not refreshed: raced' });
@@ -55,8 +55,8 @@ export class LostRace extends AppError {
 }
 
 /**
- * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If the new tokens cannot be issued, the
- * caller has timed out, or (without a replay window) the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
+ * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If issuing the new tokens fails or takes too
+ * long, the rotation is reverted, and the token stays current; without a replay window, also if the client has hung up (ADR 0003).
  * @param refreshTokens of the request: a browser may send several.
  */
 export const refresh =
@@ -78,15 +78,15 @@ export const refresh =
     const proven = await evidenceOf(deps, presented, verified);
     const request = { cancellation, client, origin, verified, ...proven };
     if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
-    // Nearly always the only token is current, and its rotation shows that without a look-up.
+    // The only token is tried as current, without a look-up: the rotation shows whether it is.
     const isLookedUp = deps.claims !== undefined || others.length > 0 || mayBeReplayable(deps, token);
     const atOnce = isLookedUp ? 'stale' : await rotate(deps, request, { token, session: null, status: 'current' });
     return atOnce === 'stale' ? refreshAsStored(deps, request) : atOnce;
   };
 
 /**
- * Renews a session whose user has authenticated again, so that copies of its current token become worthless.
- * @returns `null` if nothing was rotated: the request has no current token of the session, or the session needs a proof of its key.
+ * Rotates the refresh token of a session whose user has authenticated again.
+ * @returns `null` if nothing was rotated: the request has no current token of the session, another request was first, or the session needs a proof.
  */
 export const renewAfterStepUp = async (
   deps: Service,
@@ -211,7 +211,7 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Uses the proof up. @returns whether the request need not prove its device, or the proof was unused. */
+/** Uses the proof up, if the request depends on it. @returns `false` if it does, and the store refuses the proof. */
 const useUpProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
@@ -245,7 +245,7 @@ const refusalFor = ({ report }: Service, status: TokenStatus, endedIds: readonly
 };
 
 /**
- * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token together with a token
+ * Ends the `reusedSessions`, whichever token decides about the request: otherwise a thief could present a stolen token together with a token
  * of their own. Two transactions that lock several users could deadlock, so each user has a transaction of their own.
  * @returns the ids of these sessions.
  */

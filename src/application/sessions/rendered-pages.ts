@@ -22,11 +22,11 @@ export type Continuation =
   | ({ readonly next: 'target' } & TokenPair)
   /** Another request has just renewed the session. If its response has yet to arrive, there is no access token. */
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
-  /** A page of the service, whose script proves possession of the device key. */
+  /** A page of the service, at which the browser proves the key of its session. */
   | { readonly next: 'proof' }
   | { readonly next: 'login' };
 
-/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). */
+/** Renews, if needed, the session of a browser that navigates to a page which a server renders (ADR 0023). */
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (refreshTokens: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {

@@ -49,7 +49,7 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
   return first;
 };
 
-/** Whether a token is of a session with a key that the request does not prove. Then a page has to prove the key before a token of another session counts. */
+/** Whether a token is of a session with a key that the request does not prove. */
 export const hasUnproven = (assessed: readonly AssessedToken[]) => assessed.some(({ status }) => status === 'unproven');
 
 /** The sessions of reused tokens, unless the request has a better token of the same session (ADR 0002). */
@@ -97,7 +97,7 @@ type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | '
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
 
-/** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED as `issueAccessToken`. */
 export const issueTokenPair = async (
   deps: Service,
   user: UserInTokens | null,
@@ -112,7 +112,7 @@ export const issueTokenPair = async (
   return { ...access, refreshToken };
 };
 
-/** Signs an access token. With `jwtBinding`, it is bound to the device key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token, with `jwtBinding` bound to the device key of the session, if there is one. @throws AppError AUTH_FAILED as `issueAccessToken`. */
 export const issueAccess = async (
   deps: Service,
   user: UserInTokens | null,
@@ -126,7 +126,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/** Signs an access token, which expires with its session at the latest. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token that expires with its session at the latest. @throws AppError AUTH_FAILED if the user may not have tokens, or `hookClaims` is null. */
 export const issueAccessToken = async (
   { tokens, ids, jwtAccessExpiresIn, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: UserInTokens | null,

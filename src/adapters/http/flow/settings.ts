@@ -13,7 +13,7 @@ type UserFacts = Pick<PageFacts, 'payloads'>;
 const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
 const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
-/** Whether the session lacks a second factor that the user has: all that is required beside a password or a mailed code in the form (`WITH_PASSWORD`). */
+/** Whether the step-up that the session lacks includes a second factor. A form with a password or a mailed code requires only this (`WITH_PASSWORD`). */
 const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
 /** Whether the step-up page asks for the user's second factor: if the session lacks it, or lacks nothing, so that any factor will do. */
 const asksForFactor = (facts: UserFacts): boolean =>

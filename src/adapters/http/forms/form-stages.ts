@@ -21,7 +21,7 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { allowsApplications }: NonN
     return next();
   };
 
-/** Stages that redirect the browser to where the result of a form leads. A second click on the form gets the stored result of the first one. */
+/** Stages that redirect the browser to where the result of a form leads. A second click may get the stored result of the first one (`answerOnce`). */
 export const formResultStages =
   (deps: HttpDeps) =>
   ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {

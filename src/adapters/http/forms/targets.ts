@@ -16,7 +16,7 @@ export type TargetSettings = {
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
 
-/** Not by `origin`: that of a `blob:` URL is its page's. A username could mislead users. Any program can claim another scheme than HTTP. */
+/** Not by `origin`: that of a `blob:` URL is its page's. A username could mislead users. Any program can claim the scheme of an app. */
 const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
   /^https?:$/.test(protocol) && origins.includes(`${protocol}//${host}`) && username === '' && password === '';
 

@@ -52,7 +52,7 @@ export const lineCounter = () => {
   };
 };
 
-/** Limits the lines that clients can cause. At the end of each window, it logs how many lines of each kind it has suppressed. */
+/** Limits lines that clients can cause. At the end of each window, it logs how many lines of each kind it has suppressed. */
 export const logSampling = (logger: Logger): LogSampling => {
   let counter = lineCounter();
   const endWindow = (): void => {

@@ -27,7 +27,7 @@ export const formResultStages =
   ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A random number in each form of the service tells a second click from a second attempt. Forms of applications may always have the same number.
+      // A random number tells a second click from a second attempt. Forms that applications may post have none, or may always have the same one.
       const isNumbered = allowsApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);

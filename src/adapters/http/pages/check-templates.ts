@@ -42,7 +42,7 @@ const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
 const MARKUP = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
-/** Variables of the layout whose values are markup. */
+/** Variables of the layout whose values may be markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
 const OPTIONAL_VARIABLES = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 

@@ -58,7 +58,7 @@ const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html =>
   })}`;
 };
 
-/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account set it only after an error. */
+/** The field with the focus, in the form that failed, or else in the first form. On pages of the account, there is one only after an error. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];
@@ -78,7 +78,7 @@ const focusedField = (view: PageView, form: string, formState: PageView['state']
 const withLength = ({ minPasswordLength }: PageView, text: string): string =>
   text.replace('{min}', `${minPasswordLength}`);
 
-/** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
+/** The text about a problem of a field. If a username has characters that are not allowed, it names the first one. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
   const isMalformedUsername = field === 'username' && code === 'invalid_format';
   const character = isMalformedUsername ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;

@@ -45,7 +45,7 @@ export const timeOf = (at: number, withoutDay = false): Html => {
 
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
-/** Turns a kind or a method into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
+/** Turns a name into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
 export const wordsOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ').replace('ogin', 'og-in');
 

@@ -54,7 +54,7 @@ export const LOGIN_PAGES = {
       provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: asksForAccount, marksLastUse: true },
     },
   },
-  /** Leads on by `<meta http-equiv="refresh">`, without a script: to a provider, or on the way back from a provider to the page in `next`. */
+  /** Leads on by `<meta http-equiv="refresh">`, without a script: for instance to a provider, or after a provider to the page in `next`. */
   provider: { path: '/auth/provider', forwards: 'to-url', forms: {} },
   /** Opens an app, or the back office, with a code for a session of its own. It asks for a click, since any website can link to this page. */
   app: {

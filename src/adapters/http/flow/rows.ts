@@ -92,7 +92,7 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
-/** Leads to the page `provider`, which leads on to the URL in the payload. A redirect after the form could not: `form-action` (CSP) restricts it. */
+/** Leads to the page `provider`, which leads on to the URL in the payload, since `form-action` (CSP) restricts redirects after a form. */
 export const PROVIDER_FORM = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',

@@ -80,7 +80,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, placed: PlacedForm) => as
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
-/** The field `resumes` has the name and the user of a form that required a step-up. If the target is the page of this form, it shows the form again. */
+/** The field `resumes` has the name and the user of a form that required a step-up. If the target is its page, it shows the form to this user again. */
 const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const [form = '', userId] = ctx.state.form?.get('resumes')?.split(' ') ?? [];
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
@@ -143,7 +143,7 @@ const afterError = (deps: FormDeps, urls: Locations, placed: PlacedForm) => asyn
 const stepAfterSuccess = ({ form, submits }: PlacedForm, hasSession: boolean, password = ''): Step => {
   const { leadsTo, withoutSession, requiredField } = form;
   if (hasSession || withoutSession === undefined || submits.response.status !== 202) return leadsTo;
-  // An invited user has proven the address.
+  // Only the form for invited users has a required field. They have proven the address.
   if (submits.cookie.writes !== 'waits' && requiredField === undefined) return withoutSession.mail;
   return password === '' ? withoutSession.code : withoutSession.secondFactor;
 };

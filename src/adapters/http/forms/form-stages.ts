@@ -27,7 +27,7 @@ export const formResultStages =
   ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A random number tells a second click from a second attempt. Forms that applications may post have none, or may always have the same one.
+      // A random number tells a second click from a second attempt. If applications may post the form, it may be missing, or always the same.
       const isNumbered = allowsApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);

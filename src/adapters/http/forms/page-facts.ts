@@ -39,7 +39,7 @@ export type FormResult = {
 export type PageFacts = {
   readonly state: FormResult | null;
   readonly payloads: Partial<Payloads>;
-  /** Whether the visitor was identified: is logged in, and has proven the key of the session if that is needed. */
+  /** Whether the visitor was identified as logged in, with a proof of the key of the session if that is needed. */
   readonly isVisitor: boolean;
   /** Whether people may register without an invitation. */
   readonly mayRegister: boolean;

@@ -55,7 +55,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
   return status >= 400 ? 'info' : 'debug';
 };
 
-/** Logs a response at most once. Its duration begins at stage 9, or if the request did not get there, at the arrival. For metrics, it begins at the arrival. */
+/** Logs a response at most once, with its duration since `startedAt`, or else `arrivedAt`. Metrics get the duration since `arrivedAt`. */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.isLogged) return;

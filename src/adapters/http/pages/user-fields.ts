@@ -4,7 +4,7 @@ import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { hasForm, linkOf, type PageView, type Texts } from './page-view.ts';
 
-/** The fields of forms, by the member of the request; `new-…` if the form registers a user. `isForgettable`: a link beside it leads to a new password. */
+/** Fields that forms show, by the member of the request; `new-password` in a registration. `isForgettable`: a link beside it leads to a new password. */
 export const FIELDS: Readonly<
   Record<string, { readonly type: string; readonly attributes?: string; readonly isForgettable?: true }>
 > = {

@@ -1,6 +1,6 @@
 /** Types of the configuration, and of health checks. This file does not import Koa, so that programs can import the configuration without Koa's types. */
 
-/** SPEC "Refresh cookie", and the same for other cookies. `maxAge` is in milliseconds. */
+/** The attributes of a cookie, as in SPEC "Refresh cookie". `maxAge` is in milliseconds. */
 export type CookieSettings = {
   /** The beginning of the cookie's name. Default: none, as in SPEC. */
   readonly prefix?: string;

@@ -59,7 +59,7 @@ ${content}
 </section>
 `;
 
-/** A table. The first cell of a row is its header. On a phone, the stylesheet shows each row as a block. */
+/** A table. The first cell of a row is its header. On a narrow screen, the stylesheet shows each row as a block. */
 export const tableOf = (caption: string, heads: readonly string[], rows: readonly (readonly Html[])[]): Html =>
   rows.length === 0
     ? html`<p class="lead">There are none.</p>\n`

@@ -20,7 +20,7 @@ export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly state: PageState | null;
   /** The query parameter `to`: the target. */
   readonly to: string | undefined;
-  /** The URL of the target, by default of the account, with the mark `logged-in`. */
+  /** The URL that leads to the target, by default the account, with the mark `logged-in`. */
   readonly target: string;
   /** Where the visitor may go if the page `prove` does not have the key: to the application, which may have the key, or to the log-in. */
   readonly fallbackUrls?: readonly string[];
@@ -49,7 +49,7 @@ export const userPageRoutes = (deps: PagesDeps): Route[] => {
       return submits === undefined ? [] : [formRoute(deps, urls, { page: name, formName, form, submits })];
     });
     if (!deps.isEnabled(page)) return [];
-    // The API lacks the routes of all forms of this page, such as those for a new password in a service without mail.
+    // The API lacks the routes of all forms of this page, such as those that send mails in a service without mail.
     if (Object.keys(page.forms).length > 0 && forms.length === 0) return [];
     const shownRoutes = (page.shows ?? []).flatMap((each) => byName.get(each) ?? []);
     return [pageRoute(deps, urls, name, shownRoutes), ...forms];

@@ -36,7 +36,7 @@ export type PageView = PageContent &
     readonly locale: string;
   };
 
-/** The data that the layout of every page needs. */
+/** The data that the layout of the pages for users needs. */
 export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 
 /** Whether the page shows a form. It shows none if the link is not valid, since a second attempt would fail, too. */

@@ -150,7 +150,7 @@ ${providerForms(view, 'link')}
     !hasForm(view, 'recovery-codes')
       ? NO_HTML
       : html`<p>${filledText(view.texts.common.left ?? '', () => `${view.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
-  /** A text about the factor for which the pending log-in waits. */
+  /** A text about what the pending log-in waits for. */
   pending: (view) => {
     const { lead = '', 'mail-lead': mailLead = '' } = view.texts.pages['second-factor'] ?? {};
     return html`<p class="lead">${waitsForMailCode(view) ? mailLead : lead}</p>`;

@@ -76,7 +76,7 @@ ${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[a
 </table>
 `;
 
-/** @param query the parameters of the URL; without those that are `null` */
+/** @param query the parameters of the URL; `null`: the URL lacks the parameter */
 export const nextPageLink = (query: Readonly<Record<string, string | null>>, text: string): Html => {
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
   return html`<p class="more"><a href="?${new URLSearchParams(parameters).toString()}">${text}</a></p>\n`;

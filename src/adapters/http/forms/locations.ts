@@ -83,7 +83,7 @@ export const locations = (settings: TargetSettings) => {
   };
   /** `to`, if it is an allowed target. After an error, the query may not have been validated yet. */
   const allowedTarget = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** The target of a detour that leads back to `page`: the URL of this page, with `to` if that is an application or an app. For the page `app`, `to` itself. */
+  /** The target of a detour that leads back to `page`: the URL of this page, with an allowed `to` that is no page. For the page `app`, `to` itself. */
   const backTo = (page: PageName, to: unknown): string =>
     (PAGES[page].forwards === 'to-app' && allowedTarget(to)) ||
     hrefOf(page, isWebUrl(to) || isAppLink(to) ? to : undefined);

@@ -33,7 +33,7 @@ const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): H
   return html`<input type="text" autocomplete="username" value="${username ?? ''}"${toldAttribute} readonly hidden>\n`;
 };
 
-/** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows the sentences. */
+/** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows what it has filled. */
 const previewTexts = ({ texts, name }: PageView, { previewPath }: Form): Html => {
   const preview = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
   return html`${preview.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;

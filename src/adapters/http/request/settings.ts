@@ -18,7 +18,7 @@ export type AccessCookieSettings = CookieSettings & { readonly name: string };
 /** A server that renders pages, and may ask for access tokens of its visitors (ADR 0023). */
 export type PageServer = {
   readonly id: string;
-  /** SHA-256 of its random secret. */
+  /** SHA-256 of its secret. */
   readonly secretHash: Buffer;
 };
 

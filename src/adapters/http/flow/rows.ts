@@ -80,7 +80,7 @@ export type PageRow<Name extends string = string> = {
   readonly stepUp?: true;
   /** Whether the visitor goes on to the target without seeing the page. A visitor who lacks the step-up goes on, too. */
   readonly isSkipped?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
-  /** The names of routes whose payloads the page shows. */
+  /** The names of routes whose payloads the page needs. */
   readonly shows?: readonly string[];
   /** Whether the page is needed for links in mails. A service without log-in pages may have these pages. */
   readonly isOfMail?: true;

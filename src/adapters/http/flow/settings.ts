@@ -125,7 +125,7 @@ export const SETTINGS_PAGES = {
       code: { ...STEP_UP, fields: ['code'], isOffered: asksForFactor },
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksForFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
-      /** A log-in at a linked provider is a step-up, too, for example for users without a password. */
+      /** A log-in at a linked provider can take the place of the step-up, for example for users without a password. */
       provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: offersLogin },
       'mail-code': {
         ...{ ...LOGIN_CODE_FORM, fields: [] },

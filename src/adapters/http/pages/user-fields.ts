@@ -58,7 +58,7 @@ const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html =>
   })}`;
 };
 
-/** The field with the focus, in the form that failed, or else in the first form. On pages of the account, there is one only after an error. */
+/** The field with the focus: after an error in the form that failed, otherwise in the first form, but not on pages of the account. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];

@@ -33,7 +33,7 @@ const alertOf = (view: PageView): Html => {
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${retryText(view, error.retryAfter)}${mailAddress(view)}</p>`;
 };
 
-/** The address that the visitor has typed for a mail, and for an unverified address a link that corrects it. */
+/** The address that the visitor has typed for a mail, and for an unverified address a link that corrects it, if registration is open. */
 const mailAddress = (view: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = view;
   const { email, username } = PAGES[name].correctedOn === undefined ? {} : (state?.typed ?? {});

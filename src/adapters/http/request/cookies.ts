@@ -122,9 +122,9 @@ export const pageCookies = (settings: CookieSettings) => ({
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** How much a browser may have begun and not ended, such as log-ins in several tabs. */
+/** Cookies of `startCookies` that a browser may have at once, such as for log-ins in several tabs. */
 const MAX_STARTS = 5;
-/** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
+/** Characters of all these cookies. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
 /** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const START_MAX_LENGTH = 4_000;

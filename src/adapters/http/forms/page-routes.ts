@@ -28,7 +28,7 @@ export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
 
 type PagesDeps = TargetSettings &
   FormDeps & {
-    /** The routes to which the forms submit, and whose payloads the pages show. */
+    /** The routes to which the forms submit, and whose payloads the pages need. */
     readonly api: readonly Route[];
     readonly contentSecurityPolicy: string;
     readonly isEnabled: (page: Page) => boolean;

@@ -9,7 +9,7 @@ export type TargetSettings = {
   readonly targetOrigins: readonly string[];
   /** Links that open apps, with a path and without a query. Default: none. */
   readonly appLinks?: readonly string[];
-  /** The link of the back office, to which a log-in returns with a code, as to an app. Default, and `null`: the back office has no log-in. */
+  /** The link of the back office, to which a log-in returns with a code, as to an app. Default, and `null`: there is none. */
   readonly officeLink?: string | null;
 };
 

@@ -11,7 +11,7 @@ import {
 } from './rows.ts';
 
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
-const typedAccount = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
+const typedTexts = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
 /** The second view of the log-in asks for the password, and for the account if that is missing or was refused. */
 const isSecondView = ({ state }: PageFacts): boolean => state?.form === 'log-in';
 const hasTypedAccount = ({ state }: PageFacts): boolean =>
@@ -68,11 +68,11 @@ export const LOGIN_PAGES = {
     path: '/auth/code',
     forms: {
       code: {
-        ...{ submits: 'confirm-login-code', fields: ['code'], defaults: typedAccount },
+        ...{ submits: 'confirm-login-code', fields: ['code'], defaults: typedTexts },
         leadsTo: 'target',
         onError: TO_SECOND_FACTOR,
       },
-      again: { ...LOGIN_CODE_FORM, fields: ['account'], resendsMail: true, defaults: typedAccount },
+      again: { ...LOGIN_CODE_FORM, fields: ['account'], resendsMail: true, defaults: typedTexts },
     },
   },
   register: {

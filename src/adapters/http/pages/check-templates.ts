@@ -20,7 +20,7 @@ const ALLOWED_URL = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
 const allOf = (names: string, pattern: RegExp) => names.split(', ').map((name) => [name, pattern] as const);
 
-/** The patterns of the values of attributes but `aria-…` and `data-…`, by `element attribute`, or by `attribute` for all elements. */
+/** The patterns of the values of attributes, by `element attribute`, or by `attribute` for all elements. `aria-…` and `data-…` may have any value. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
   ...allOf('class, id, title, lang, role, a rel, a target, a download, img alt, th scope, time datetime', ANY_VALUE),
   ...allOf('input value, input autocomplete, label for, meta content', ANY_VALUE),

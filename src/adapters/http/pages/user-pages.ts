@@ -101,7 +101,7 @@ const visitorLine = (view: PageView): Html => {
   return html`<p class="visitor">${hasNoWayBack ? NO_HTML : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
 };
 
-type Content = {
+type TemplateContent = {
   readonly template: string;
   readonly title: string;
   readonly isError?: boolean;
@@ -116,7 +116,7 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: PageFrame,
   { templates }: UserPageTemplates,
-  page: Content,
+  page: TemplateContent,
 ): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NO_HTML, visitor = NO_HTML, languages = NO_HTML, script = NO_HTML } = page;

@@ -18,7 +18,7 @@ const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user
 /** Whether the step-up page asks for the user's second factor: if the session lacks it, or lacks nothing, so that any factor will do. */
 const asksForFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
-/** Whether the step-up page offers a log-in by a provider or a mail. It would not help if the session lacks only the second factor. */
+/** Whether the step-up page offers a log-in by a provider or a mail. Neither is a second factor. */
 const offersLogin = (facts: UserFacts): boolean =>
   !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
@@ -40,7 +40,6 @@ const SETTING_FORM = { leadsTo: 'account', notice: 'saved', foldedBehind: 'chang
 const FACTOR_FORM = { leadsTo: 'factors', notice: 'saved' } as const;
 const FACTOR_REMOVAL_FORM = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, the page of the step-up, and the page that logs out. */
 export const SETTINGS_PAGES = {
   account: {
     path: '/auth/account',

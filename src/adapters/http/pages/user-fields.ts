@@ -78,7 +78,7 @@ const focusedField = (view: PageView, form: string, formState: PageView['state']
 const withLength = ({ minPasswordLength }: PageView, text: string): string =>
   text.replace('{min}', `${minPasswordLength}`);
 
-/** The text about a problem of a field. If a username has characters that are not allowed, it names the first one. */
+/** The text about a problem of a field. About a username of the wrong form, it may name the first character that is not allowed. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
   const isMalformedUsername = field === 'username' && code === 'invalid_format';
   const character = isMalformedUsername ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;

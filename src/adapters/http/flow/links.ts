@@ -5,7 +5,7 @@ import { type FormRow, NEW_ACCOUNT_REQUIREMENTS, OFFERS_PASSKEY, type PageTable,
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
 const VERIFICATION_FORM = { submits: 'request-email-verification', notice: 'verify', ...MAIL_FORM } as const;
-/** A form that sends a mail again. @param forms the names of the forms that may have sent it first */
+/** A form that asks for a mail again. @param forms the names of the forms that may have asked for it first */
 const resendAfter = (...forms: readonly string[]) => ({
   fields: [],
   resendsMail: true as const,

@@ -51,7 +51,7 @@ export type FormRow<Name extends string = string> = {
   readonly offersPasskey?: (facts: PageFacts) => boolean;
   /** The button says so if the cookie `used_last` has this form (`true`), or one of these forms. */
   readonly marksLastUse?: true | readonly string[];
-  /** The form sends another mail. If the page has a notice, the button takes no clicks for a minute (by the stylesheet). */
+  /** The form asks for another mail. If the page has a notice, the button takes no clicks for a minute (by the stylesheet). */
   readonly resendsMail?: true;
   /** If the user has passkeys, the script tells the browser the username (WebAuthn, `signalCurrentUserDetails`). */
   readonly renamesUser?: true;

@@ -49,7 +49,7 @@ export type FormRow<Name extends string = string> = {
   readonly conditionalCreate?: true;
   /** Whether the script leads a success over `new-passkey`, if the device can make a passkey, and `to` is no page of the service. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
-  /** The button says so if the cookie `used_last` has this form (`true`), or one of these forms. */
+  /** The button is marked as last used if the cookie `used_last` has this form (`true`), or one of these forms. */
   readonly marksLastUse?: true | readonly string[];
   /** The form asks for another mail. If the page has a notice, the button takes no clicks for a minute (by the stylesheet). */
   readonly resendsMail?: true;

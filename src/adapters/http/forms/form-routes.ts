@@ -80,7 +80,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, placed: PlacedForm) => as
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
-/** The field `resumes` has the name and the user of a form that required a step-up. If the target is its page, it shows the form to this user again. */
+/** The field `resumes` has the name and the user of a form that required a step-up. If the target is the page of the form, this user sees the form again. */
 const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const [form = '', userId] = ctx.state.form?.get('resumes')?.split(' ') ?? [];
   const page = urls.pageAt(to.replace(/\?.*/s, ''));

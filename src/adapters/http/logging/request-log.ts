@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines with the same reason in a minute. An error of a route may have more lines, since most routes have a rate limit as well. */
+/** Sampled lines with the same reason in a minute. An error of a route may have more lines, since most routes have a rate limit as well. */
 const MAX_LINES_OF_ROUTE = 10;
 const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;

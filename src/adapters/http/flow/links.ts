@@ -5,7 +5,7 @@ import { type FormRow, NEW_ACCOUNT_REQUIREMENTS, OFFERS_PASSKEY, type PageTable,
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
 const VERIFICATION_FORM = { submits: 'request-email-verification', notice: 'verify', ...MAIL_FORM } as const;
-/** A form that sends a mail again. @param forms the names of the forms that may have sent it first */
+/** A form that asks for a mail again. @param forms the names of the forms that may have asked for it first */
 const resendAfter = (...forms: readonly string[]) => ({
   fields: [],
   resendsMail: true as const,
@@ -13,7 +13,7 @@ const resendAfter = (...forms: readonly string[]) => ({
   defaults: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
 });
 
-/** The page of a link in a mail. Opening it changes nothing, since mail scanners open links: the user sends the token by a form. */
+/** The page of a link with a token. Opening it does not use up the link, since mail scanners open links: the user sends the token by a form. */
 const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
@@ -25,7 +25,6 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   forms: { [name]: { submits, fields, leadsTo: 'target', withoutTarget: 'done', notice: name, ...options } as const },
 });
 
-/** Pages that send a mail, pages of the links in mails, and the page that shows their success. */
 export const LINK_PAGES = {
   forgot: { path: '/auth/forgot', isOfMail: true, forms: { forgot: RESET_FORM } },
   verify: {
@@ -34,7 +33,7 @@ export const LINK_PAGES = {
     forms: {
       verify: {
         ...VERIFICATION_FORM,
-        // The address that was typed at the log-in, which has failed since the address is not verified.
+        // The address that was typed at a log-in. The log-in failed because this address is not verified.
         defaults: ({ state }): Readonly<Record<string, string>> =>
           state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
       },
@@ -64,7 +63,7 @@ export const LINK_PAGES = {
   'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
     previewPath: '/auth/email-change/preview',
     requirements: {
-      // A visitor who is logged in needs no password, unless the route has demanded it: then the link belongs to another account.
+      // A visitor who is logged in needs no password, unless the route has demanded it, for instance for the link of another account.
       password: ({ isVisitor, state }) => {
         const { code, fields = [] } = state?.error ?? {};
         const isDemanded = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');

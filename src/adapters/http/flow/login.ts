@@ -11,22 +11,21 @@ import {
 } from './rows.ts';
 
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
-const typedAccount = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
-/** The second view of the log-in asks for the password, and also for the account if the browser has lost what was typed on the first view. */
+const typedTexts = ({ state }: PageFacts) => ({ account: '', ...state?.typed });
+/** The second view of the log-in asks for the password, and for the account if that is missing or was refused. */
 const isSecondView = ({ state }: PageFacts): boolean => state?.form === 'log-in';
 const hasTypedAccount = ({ state }: PageFacts): boolean =>
   !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
-const isFirstView = (facts: PageFacts): boolean => !isSecondView(facts) || !hasTypedAccount(facts);
+const asksForAccount = (facts: PageFacts): boolean => !isSecondView(facts) || !hasTypedAccount(facts);
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
-/** Whether the log-in waits for a code from a mail. With NEW_DEVICE_CODE, it also does so after a wrong password, which the page must not betray. */
+/** Whether the log-in waits for a code from a mail (NEW_DEVICE_CODE). Its password may have been wrong, which the page must not betray. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 
-/** Pages on which visitors register and log in, and those that follow a log-in. */
 export const LOGIN_PAGES = {
   'log-in': {
     path: '/auth/log-in',
@@ -48,14 +47,14 @@ export const LOGIN_PAGES = {
       },
       code: { ...LOGIN_CODE_FORM, fields: ['account'], buttonOf: 'log-in', marksLastUse: true },
       passkey: {
-        ...{ submits: 'passkey-login', fields: ['credential'], isOffered: isFirstView },
+        ...{ submits: 'passkey-login', fields: ['credential'], isOffered: asksForAccount },
         ...{ autofillsPasskeys: true, marksLastUse: true },
         leadsTo: 'target',
       },
-      provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: isFirstView, marksLastUse: true },
+      provider: { ...PROVIDER_FORM, ...OFFERS_PASSKEY, isOffered: asksForAccount, marksLastUse: true },
     },
   },
-  /** Sends the browser to a provider, or after the provider to the page in `next`, by a `refresh` in its markup, without a script. */
+  /** Leads on by `<meta http-equiv="refresh">`, without a script: for instance to a provider, or after a provider to the page in `next`. */
   provider: { path: '/auth/provider', forwards: 'to-url', forms: {} },
   /** Opens an app, or the back office, with a code for a session of its own. It asks for a click, since any website can link to this page. */
   app: {
@@ -64,16 +63,16 @@ export const LOGIN_PAGES = {
     // A page that lacks the key of the session cannot prove the device, so the visitor logs in again.
     forms: { app: { ...PROVIDER_FORM, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
-  /** The user types the code of a mail. The link in the mail opens this page, and does not log in by itself. */
+  /** The user types the code from a mail. The link in the mail does not log in by itself. */
   code: {
     path: '/auth/code',
     forms: {
       code: {
-        ...{ submits: 'confirm-login-code', fields: ['code'], defaults: typedAccount },
+        ...{ submits: 'confirm-login-code', fields: ['code'], defaults: typedTexts },
         leadsTo: 'target',
         onError: TO_SECOND_FACTOR,
       },
-      again: { ...LOGIN_CODE_FORM, fields: ['account'], resendsMail: true, defaults: typedAccount },
+      again: { ...LOGIN_CODE_FORM, fields: ['account'], resendsMail: true, defaults: typedTexts },
     },
   },
   register: {
@@ -88,7 +87,7 @@ export const LOGIN_PAGES = {
         keptFields: ['username', 'email'],
         requirements: NEW_ACCOUNT_REQUIREMENTS,
         isOffered: mayRegister,
-        // Where passwords are optional, this form offers a passkey even to a browser that was offered one: it may be the user's best way to log in.
+        // Where passwords are optional, a passkey is offered even to a browser that was offered one: it may be the user's best way to log in.
         offersPasskey: ({ wasOfferedPasskey, passwords }) => !wasOfferedPasskey || passwords === 'optional',
       },
       provider: { ...PROVIDER_FORM, isOffered: mayRegister, marksLastUse: true, ...OFFERS_PASSKEY },
@@ -132,7 +131,7 @@ export const LOGIN_PAGES = {
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', audience: 'visitor', shows: ['current-user'], forms: {} },
-  /** Proves the key of the session's device. The script of the pages signs the proof, and submits the form. */
+  /** Proves the key of the session's device. */
   prove: {
     path: '/auth/prove',
     forwards: 'when-proven',

@@ -15,49 +15,49 @@ export type FormRow<Name extends string = string> = {
   readonly requiredField?: string;
   /** Whether a field is required. `typed`: the user typed it on the first view, so the page shows it as a text. Default: `required`. */
   readonly requirements?: Readonly<Record<string, (facts: PageFacts) => Requirement>>;
-  /** Whether the page has the form, if the service has its route. Default: yes. */
+  /** Whether the page may have the form (`hasForm` has further conditions). Default: yes. */
   readonly isOffered?: (facts: PageFacts) => boolean;
   /** The initial values of the form's fields, and the values of hidden fields. */
   readonly defaults?: (facts: PageFacts) => Readonly<Record<string, string>>;
   /** Whether the visitor has to authenticate again before the page shows the fields of the form. Until then, a button stands in their place. */
   readonly isLocked?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
-  /** The page to which a success leads, or the target. */
+  /** The page to which a success leads by default, or the target. */
   readonly leadsTo: Name | 'target';
-  /** The page to which a success leads if the visitor came without a target. Default: the account. */
+  /** The page in place of the target, if there is no target. Default: the account. */
   readonly withoutTarget?: Name;
-  /** If the payload of a success has the member, the success leads to the page `on`, which shows the member once. */
+  /** If the payload of a success has the member, the success leads to the page `on`, whose state has the member then. */
   readonly showsOnce?: { readonly member: string; readonly on: Name };
-  /** Where a success without a session leads. The user has to open a mail, add a second factor, or log in by a code. */
+  /** Where a registration leads that opens no session. The user has to open a mail, add a second factor, or log in by a code. */
   readonly withoutSession?: typeof WITHOUT_SESSION;
-  /** Errors that lead to these pages. Other errors lead back to the form, on a detour (`detourFor`), or to the error page. */
+  /** Errors of the route that lead to these pages. For all others, see `afterError`. */
   readonly onError?: Readonly<Partial<Record<ErrorCode, Name>>>;
-  /** The name of the notice after a success, if a page of the service comes next. After some registrations, `noticeOf` has another one or none. */
+  /** The name of the notice after a success that does not lead to the target. After some registrations, `noticeOf` has another one or none. */
   readonly notice?: string;
-  /** The mark in the URL of the target. Default: `logged-in` if the form opened a session, else none. */
+  /** The mark in the URL of the target. Default: `logged-in` if the payload has an access token, else none. */
   readonly mark?: 'logged-in' | 'logged-out';
-  /** Fields whose texts the next page gets after a success. */
+  /** Fields whose texts are in the state of the next page after a success, if that page gets a state. */
   readonly keptFields?: readonly string[];
   /** The form in which this form is only a second button. The button sends the fields of that form to the route of this form. */
   readonly buttonOf?: string;
   /** The text on which the user clicks to unfold the form, by its name in `UserTexts.common`. */
   readonly foldedBehind?: 'change' | 'rename' | 'another-way';
-  /** The path of the route that tells what the form's link would do. The script shows its response before the user submits the form. */
+  /** The path of the route that describes the form's link. The script fills the response into the form. */
   readonly previewPath?: `/auth/${string}`;
-  /** Browsers offer passkeys in the field of the account (WebAuthn, conditional mediation). */
+  /** Browsers may offer passkeys in the field of the account (WebAuthn, conditional mediation). */
   readonly autofillsPasskeys?: true;
   /** Browsers may make the passkey without asking the user (WebAuthn, conditional mediation). */
   readonly conditionalCreate?: true;
-  /** Whether the script leads a success over `new-passkey`. It does so if the device can make a passkey, and the target is no page of the service. */
+  /** Whether the script leads a success over `new-passkey`, if the device can make a passkey, and `to` is no page of the service. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
-  /** The button says so if the last log-in in this browser was by this form (`true`), or by one of these forms. */
+  /** The button is marked as last used if the cookie `used_last` has this form (`true`), or one of these forms. */
   readonly marksLastUse?: true | readonly string[];
-  /** The form sends another mail. After each mail, the button takes no clicks for a minute, by the stylesheet. */
+  /** The form asks for another mail. If the page has a notice, the button takes no clicks for a minute (by the stylesheet). */
   readonly resendsMail?: true;
-  /** The script passes the new username to the passkeys of the browser (WebAuthn, `signalCurrentUserDetails`). */
+  /** If the user has passkeys, the script tells the browser the username (WebAuthn, `signalCurrentUserDetails`). */
   readonly renamesUser?: true;
   /** The page has the form only for providers that are linked to the user. */
   readonly linkedOnly?: true;
-  /** A success at the provider leads back to this page. An error always does. */
+  /** A success at the provider leads back to this page. */
   readonly returnsToPage?: true;
 };
 
@@ -66,11 +66,11 @@ export type PageRow<Name extends string = string> = {
   /** `visitor`: for users who are logged in. `stranger`: for those who are not, with the exceptions in `showPage`. Default: for both. */
   readonly audience?: 'visitor' | 'stranger';
   /**
-   * The page only leads elsewhere. `to-url`: to the URL in its state, or to the page of the service in the parameter `next`. `to-app`: to the app
-   * in `to`, after a click. `when-proven`: to the target, once this page, or the application in `next`, has proven the key.
+   * The page only leads elsewhere. `to-url`: to the URL in its state, or to the page of the service in the parameter `next`. `to-app`: to the app or the
+   * back office in `to`, after a click. `when-proven`: to the target, once this page, or the application in `next`, has proven the key.
    */
   readonly forwards?: 'to-url' | 'to-app' | 'when-proven';
-  /** Whom the form of the page registers. `anybody`: if the setting REGISTRATION allows it. */
+  /** Whom the page registers. `anybody`: if the setting REGISTRATION allows it. */
   readonly registers?: 'anybody' | 'invited';
   /** The page on which the user corrects a mistyped address. */
   readonly correctedOn?: Name;
@@ -80,7 +80,7 @@ export type PageRow<Name extends string = string> = {
   readonly stepUp?: true;
   /** Whether the visitor goes on to the target without seeing the page. A visitor who lacks the step-up goes on, too. */
   readonly isSkipped?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
-  /** The names of routes whose payloads the page shows. */
+  /** The names of routes whose payloads the page needs. */
   readonly shows?: readonly string[];
   /** Whether the page is needed for links in mails. A service without log-in pages may have these pages. */
   readonly isOfMail?: true;
@@ -92,7 +92,7 @@ export type PageTable = Readonly<Record<string, PageRow>>;
 
 export const RECOVERY_CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
-/** Leads to the page `provider`, which leads on to the provider. The form cannot redirect there itself: the policy of the pages forbids that. */
+/** Leads to the page `provider`, which leads on to the URL in the payload, since `form-action` (CSP) restricts redirects after a form. */
 export const PROVIDER_FORM = {
   ...{ submits: 'start-at-provider', fields: [] },
   leadsTo: 'provider',

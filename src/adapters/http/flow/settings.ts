@@ -13,12 +13,12 @@ type UserFacts = Pick<PageFacts, 'payloads'>;
 const hasPassword = ({ payloads }: UserFacts): boolean => payloads['current-user']?.hasPassword === true;
 /** Whether the session lacks the step-up that a change of factors requires. */
 const lacksStepUp = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing !== null;
-/** Whether the session lacks a second factor that the user has: all that is required beside a password or a mailed code in the form (`WITH_PASSWORD`). */
+/** Whether the step-up that the session lacks includes a second factor. A form with a password or a mailed code requires only this (`WITH_PASSWORD`). */
 const lacksFactor = ({ payloads }: UserFacts): boolean => payloads['current-user']?.missing?.acr !== undefined;
 /** Whether the step-up page asks for the user's second factor: if the session lacks it, or lacks nothing, so that any factor will do. */
 const asksForFactor = (facts: UserFacts): boolean =>
   facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
-/** Whether the step-up page offers a log-in by a provider or a mail. It would not help if the session lacks only the second factor. */
+/** Whether the step-up page offers a log-in by a provider or a mail. Neither is a second factor. */
 const offersLogin = (facts: UserFacts): boolean =>
   !lacksFactor(facts) || facts.payloads['current-user']?.missing?.maxAge !== undefined;
 
@@ -40,7 +40,6 @@ const SETTING_FORM = { leadsTo: 'account', notice: 'saved', foldedBehind: 'chang
 const FACTOR_FORM = { leadsTo: 'factors', notice: 'saved' } as const;
 const FACTOR_REMOVAL_FORM = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, the page of the step-up, and the page that logs out. */
 export const SETTINGS_PAGES = {
   account: {
     path: '/auth/account',
@@ -125,7 +124,7 @@ export const SETTINGS_PAGES = {
       code: { ...STEP_UP, fields: ['code'], isOffered: asksForFactor },
       recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksForFactor },
       passkey: { ...STEP_UP, fields: ['credential'], isOffered: hasPasskeys },
-      /** A log-in at a linked provider is a step-up, too, for example for users without a password. */
+      /** A log-in at a linked provider can take the place of the step-up, for example for users without a password. */
       provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: offersLogin },
       'mail-code': {
         ...{ ...LOGIN_CODE_FORM, fields: [] },

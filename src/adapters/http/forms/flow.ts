@@ -10,7 +10,7 @@ export type PageName = keyof typeof TABLE;
 export type Page = PageRow<PageName>;
 export type Form = FormRow<PageName>;
 
-/** Where the result of a form leads: to a page, or to the target, the URL to which the visitor wants to go in the end. */
+/** Where the result of a form leads: to a page, or to the target. */
 export type Step = PageName | 'target';
 
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
@@ -24,7 +24,7 @@ export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVI
 /** Whether a form authenticates its visitor. Of the forms, only these give the application a code by which it binds the session to its own key. */
 export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING_ROUTES.includes(form.submits);
 
-/** The value of the cookie `used_last`: the form of the last log-in, and its provider, if any. */
+/** The value of the cookie `used_last`: the form by which a log-in was last begun in this browser, and its provider, if any. */
 export const lastUse = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
 
 export const formPath = (page: PageName, form: string): `/${string}` =>

@@ -52,7 +52,6 @@ const afterSuccess = (deps: FormDeps, urls: Locations, placed: PlacedForm) => as
   const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
   const { accessToken } = payload;
   const openedSession = typeof accessToken === 'string' ? await sessionOfToken(accessToken) : undefined;
-  // Without a proof in this form, an earlier proof counts until it expires.
   const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
   if (openedSession !== undefined) rememberProof(ctx, openedSession, provesKey);
   const to = targetOf(urls, ctx);
@@ -81,7 +80,7 @@ const afterSuccess = (deps: FormDeps, urls: Locations, placed: PlacedForm) => as
   return urls.locationOf(step, to, form.mark ?? (openedSession && MARKS.loggedIn), code);
 };
 
-/** After a step-up, or a log-in of the same user in its place, the form that required the step-up is shown again, with the texts that were typed there. */
+/** The field `resumes` has the name and the user of a form that required a step-up. If the target is the page of the form, this user sees the form again. */
 const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = '', caller?: Caller): void => {
   const [form = '', userId] = ctx.state.form?.get('resumes')?.split(' ') ?? [];
   const page = urls.pageAt(to.replace(/\?.*/s, ''));
@@ -93,7 +92,7 @@ const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''
 const afterError = (deps: FormDeps, urls: Locations, placed: PlacedForm) => async (ctx: Context, error: AppError) => {
   const { states } = deps;
   const { page, formName, form } = placed;
-  // A form of another origin, or one that cannot be read, gets the error page.
+  // A form of another origin, or one that cannot be read, does not lead back to its page.
   if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
   // If a stage failed before the form was read, this reads the form, so that the page can show again what the user typed.
   const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
@@ -113,7 +112,7 @@ const afterError = (deps: FormDeps, urls: Locations, placed: PlacedForm) => asyn
   if (detour !== null) {
     const losesInput = !PAGES[page].forwards && (!form.isLocked || form.fields.some((field) => fields.get(field)));
     states.set(ctx, {
-      // A page that only leads elsewhere shows no notice, so the page of the form shows it later.
+      // If the detour only leads elsewhere, the page of the form shows the notice later.
       ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
       ...(losesInput && { notice: 'not-sent' }),
       ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
@@ -144,7 +143,7 @@ const afterError = (deps: FormDeps, urls: Locations, placed: PlacedForm) => asyn
 const stepAfterSuccess = ({ form, submits }: PlacedForm, hasSession: boolean, password = ''): Step => {
   const { leadsTo, withoutSession, requiredField } = form;
   if (hasSession || withoutSession === undefined || submits.response.status !== 202) return leadsTo;
-  // An invited user has proven the address.
+  // Only the form for invited users has a required field. They have proven the address.
   if (submits.cookie.writes !== 'waits' && requiredField === undefined) return withoutSession.mail;
   return password === '' ? withoutSession.code : withoutSession.secondFactor;
 };

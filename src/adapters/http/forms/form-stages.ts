@@ -21,13 +21,13 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { allowsApplications }: NonN
     return next();
   };
 
-/** Stages that redirect the browser to where the result of a form leads. A second click on the form gets the stored result of the first one. */
+/** Stages that redirect the browser to where the result of a form leads. A second click may get the stored result of the first one (`answerOnce`). */
 export const formResultStages =
   (deps: HttpDeps) =>
   ({ successLocation, allowsApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A random number in each form of the service tells a second click from a second attempt. Forms of applications may always have the same number.
+      // A random number tells a second click from a second attempt. If applications may post the form, it may be missing, or always the same.
       const isNumbered = allowsApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);

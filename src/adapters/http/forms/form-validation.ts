@@ -45,7 +45,7 @@ export const formValidation = ({ form, request: { query: pageQuery } }: Route): 
     await next();
   };
 
-/** Fields that an operator's template adds for a hook: the field `extra.company` becomes the member `company` of `extra`. */
+/** Fields for a hook, which an operator's template may add: the field `extra.company` becomes the member `company` of `extra`. */
 const extraFields = (fields: ReadonlyMap<string, string>): [string, unknown][] => {
   const extra = [...fields].filter(([name, text]) => name.startsWith('extra.') && text !== '');
   return extra.length === 0 ? [] : [['extra', Object.fromEntries(extra.map(([name, text]) => [name.slice(6), text]))]];
@@ -64,7 +64,7 @@ const fieldValue = (name: string, text: string): unknown => {
   return JSON_FIELDS.includes(name) ? parseObject(text) : text;
 };
 
-/** The fields of the posted form; `null`: no UTF-8, a field twice, or more than `MAX_PARAMETERS` fields. @throws HttpError as `readText` */
+/** The fields of the posted form; `null`: it is malformed, has a field twice, or more than `MAX_PARAMETERS` fields. @throws HttpError as `readText` */
 export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
   const text = await readText(ctx, 'urlencoded');
   if (text === null || !isPercentEncoded(text)) return null;

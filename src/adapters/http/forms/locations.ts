@@ -9,7 +9,7 @@ export const MARK = 'tandem';
 export const MARKS = {
   loggedIn: 'logged-in',
   loggedOut: 'logged-out',
-  /** After a log-in or a proof of the key, the browser has not sent the cookie, so it probably refuses cookies. */
+  /** After a log-in or a proof of the key, the visitor is still not identified, probably because the browser refuses cookies. */
   noCookie: 'no-cookie',
   /** Something has failed, such as a form. Without the cookie that has the error, the page still tells that. */
   failed: 'failed',
@@ -36,7 +36,7 @@ export const locations = (settings: TargetSettings) => {
   /** The page for users that has this path, below the path of BASE_URL. */
   const pageAt = (to: string): PageName | undefined =>
     (Object.keys(PAGES) as PageName[]).find((name) => to === basePath + PAGES[name].path);
-  /** Whether `to` is a page of the service whose only parameter is its own target, an application or an app. */
+  /** Whether `to` is a page of the service whose only parameter is a target of its own, which is no page. */
   const isPageWithTarget = (to: string): boolean => {
     const [path = '', query = ''] = to.split('?');
     const [[name, next] = [], ...others] = new URLSearchParams(query);
@@ -44,7 +44,7 @@ export const locations = (settings: TargetSettings) => {
   };
   const isWebUrl = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isAppLink = (to: unknown): to is string => typeof to === 'string' && challengeIn(to, settings) !== null;
-  /** The schema of a target: the URL of an application, a link to an app, or a page of the service, which may have a target of its own. */
+  /** The schema of a target: the URL of an application, a link to an app or the back office, or a page of the service with or without its own target. */
   const target = v.optional(
     v.pipe(
       v.string(),
@@ -83,7 +83,7 @@ export const locations = (settings: TargetSettings) => {
   };
   /** `to`, if it is an allowed target. After an error, the query may not have been validated yet. */
   const allowedTarget = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** The target of a detour, after which the visitor may see `page`: this page with its own target `to`, unless that is a page; for `app`, the app itself. */
+  /** The target of a detour that leads back to `page`: the URL of this page, with an allowed `to` that is no page. For the page `app`, `to` itself. */
   const backTo = (page: PageName, to: unknown): string =>
     (PAGES[page].forwards === 'to-app' && allowedTarget(to)) ||
     hrefOf(page, isWebUrl(to) || isAppLink(to) ? to : undefined);
@@ -95,7 +95,7 @@ export const locations = (settings: TargetSettings) => {
 
 export type Locations = ReturnType<typeof locations>;
 
-/** The errors of identifying the visitor of a page or a form. */
+/** Errors of identifying the visitor of a page or a form, besides those of `auth: 'required'`. */
 export const VISITOR_ERRORS = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'] as const;
 
 const DETOURS: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'>>> = {
@@ -107,5 +107,5 @@ const DETOURS: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'
   DB_RECORD_NOT_FOUND: 'log-in',
 };
 
-/** The page on which a visitor gets what an error says is missing. In a form about an item, DB_RECORD_NOT_FOUND may be about the item, not the user. */
+/** The page on which a visitor gets what an error says is missing, such as a log-in. In a form about an item, DB_RECORD_NOT_FOUND may be about the item. */
 export const detourFor = (code: ErrorCode) => DETOURS[code] ?? null;

@@ -4,7 +4,7 @@ import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.t
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
 import type { CurrentUserJson } from '../../json/fields.ts';
 
-/** The payloads that pages show, by the names of the routes that return them. */
+/** The payloads that pages need, by the names of the routes that return them. */
 export type Payloads = {
   readonly 'current-user': v.InferInput<typeof CurrentUserJson> & Pick<ShownUser, 'hasPassword' | 'missing'>;
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
@@ -15,7 +15,7 @@ export type Payloads = {
   readonly identities: readonly v.InferInput<typeof IdentityJson>[];
 };
 
-/** The result of a form, or of a log-in at a provider, for the next page: an error, a notice, texts, or a payload that the page shows once. */
+/** What the next page says and fills in, for instance the result of a form: an error, a notice, texts, or a payload. */
 export type FormResult = {
   readonly form: string;
   readonly error?: {
@@ -39,7 +39,7 @@ export type FormResult = {
 export type PageFacts = {
   readonly state: FormResult | null;
   readonly payloads: Partial<Payloads>;
-  /** Whether the visitor is logged in, and has proven the key of the session if that is needed. */
+  /** Whether the visitor was identified as logged in, with a proof of the key of the session if that is needed. */
   readonly isVisitor: boolean;
   /** Whether people may register without an invitation. */
   readonly mayRegister: boolean;
@@ -48,7 +48,7 @@ export type PageFacts = {
   readonly pages: ReadonlySet<string>;
   /** Whether a page has offered a passkey to this browser within a month. */
   readonly wasOfferedPasskey: boolean;
-  /** The name of the form of the last log-in in this browser; at a provider, `form.provider` (`lastUse` in flow.ts). */
+  /** The value of the cookie `used_last` (`lastUse` in flow.ts). */
   readonly lastUsedForm: string | undefined;
 };
 

@@ -20,15 +20,15 @@ export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly state: PageState | null;
   /** The query parameter `to`: the target. */
   readonly to: string | undefined;
-  /** The URL of the target, by default of the account, with the mark `logged-in`. */
+  /** The URL that leads to the target, by default the account, with the mark `logged-in`. */
   readonly target: string;
-  /** Where the visitor goes if the page `prove` does not have the key: to the application, which may have the key, or to the log-in. */
+  /** Where the visitor may go if the page `prove` does not have the key: to the application, which may have the key, or to the log-in. */
   readonly fallbackUrls?: readonly string[];
 };
 
 type PagesDeps = TargetSettings &
   FormDeps & {
-    /** The routes to which the forms submit, and whose payloads the pages show. */
+    /** The routes to which the forms submit, and whose payloads the pages need. */
     readonly api: readonly Route[];
     readonly contentSecurityPolicy: string;
     readonly isEnabled: (page: Page) => boolean;
@@ -36,7 +36,7 @@ type PagesDeps = TargetSettings &
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
-/** Shown after a failure if no cookie has the error: the browser refuses it, or it was shown already. */
+/** Shown after a failure if no cookie has the error, for instance because the browser refuses cookies. */
 const REASON_UNSEEN: PageState['error'] = { code: 'reason-unseen', status: 400, fields: [] };
 
 export const userPageRoutes = (deps: PagesDeps): Route[] => {
@@ -49,7 +49,7 @@ export const userPageRoutes = (deps: PagesDeps): Route[] => {
       return submits === undefined ? [] : [formRoute(deps, urls, { page: name, formName, form, submits })];
     });
     if (!deps.isEnabled(page)) return [];
-    // The API lacks the routes of all forms of this page, such as those for a new password in a service without mail.
+    // The API lacks the routes of all forms of this page, such as those that send mails in a service without mail.
     if (Object.keys(page.forms).length > 0 && forms.length === 0) return [];
     const shownRoutes = (page.shows ?? []).flatMap((each) => byName.get(each) ?? []);
     return [pageRoute(deps, urls, name, shownRoutes), ...forms];
@@ -99,7 +99,7 @@ const showPage =
   async (input: HandlerInput, ctx: Context, { to, next, [MARK]: mark }: PageQuery): Promise<string> => {
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
-    // Visitors who are logged in see a page for strangers only if its form has just failed, or the browser did not send the refresh cookie before.
+    // Visitors who are logged in see a page for strangers only after a failure whose error the cookie has, or with the mark `no-cookie`.
     const needsNoPage = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
     const storedState = needsNoPage && mark !== MARKS.failed ? null : deps.states.pop(ctx, name);
     const target = urls.locationOf('target', to, MARKS.loggedIn);
@@ -118,7 +118,7 @@ const showPage =
     const { before } = input.query as { readonly before?: string };
     const routeInput = { ...input, body: undefined, query: { before }, params: {} };
     for (const each of shownRoutes) payloads[each.name] = await each.handler(routeInput, ctx);
-    // The step-up has shown one factor, but the form requires another one, too.
+    // The form still requires a step-up, such as by another factor.
     if (state?.typed?.resumes !== undefined && page.forms[state.form]?.isLocked?.({ payloads })) {
       deps.states.set(ctx, { ...state, page: 'step-up', form: '' });
       return redirectTo(ctx, urls.detourHref('step-up', name, to));
@@ -135,7 +135,7 @@ const showPage =
     });
   };
 
-/** The state of a page: from its URL, from the cookie of a form (`storedState`), or a notice about closed registration. */
+/** The state of a page: from its URL, from the cookie (`storedState`), or a notice that registration is not open. */
 const stateOf = (
   { registration }: PagesDeps,
   name: PageName,
@@ -145,13 +145,13 @@ const stateOf = (
   const { forwards, registers, secondView, forms } = PAGES[name];
   const state = { page: name, form: '' };
   if (forwards === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
-  // The user went back from the second view to the first one, which shows again what was typed.
+  // The first view shows again what was typed, for instance after Back on the second view.
   if (secondView !== undefined && storedState?.form === secondView.form && next === undefined)
     return { ...storedState, form: Object.keys(forms)[0] ?? '' };
   if (storedState !== null) return storedState;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
   if (mark === MARKS.noCookie) return { ...state, notice: mark };
-  // The cookie with the account has expired, or the browser refuses cookies. The second view asks for the account, too.
+  // Without the cookie with the account, which may have expired, the second view asks for the account, too.
   if (secondView !== undefined && next !== undefined) return { ...state, form: secondView.form };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
@@ -161,7 +161,7 @@ const redirectTo = (ctx: Context, location: string): string => {
   return '';
 };
 
-/** Makes the page of the log-in show why the visitor has to log in. A visitor without a cookie had no session that could have ended. */
+/** Makes the page of the log-in show why the visitor has to log in. Without a refresh cookie, it does not say that a session has ended. */
 const explainLogIn = ({ states, hasRefreshCookie }: PagesDeps, ctx: Context, code: ErrorCode): void => {
   if (code !== 'AUTH_FAILED' || hasRefreshCookie(ctx))
     states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
@@ -173,10 +173,10 @@ const fallbackUrlsOf = (urls: Locations, to = urls.pathOf('account'), applicatio
   urls.hrefOf('log-in', to),
 ];
 
-/** The URL to which an error of a page leads the visitor; `null`: the visitor gets the error page. */
+/** The URL to which an error of a page leads the visitor; `null`: the response is the error. */
 const afterPageError = (deps: PagesDeps, urls: Locations, name: PageName) => async (ctx: Context, error: AppError) => {
   const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
-  // There is no pending log-in, or it has expired, so the visitor begins again.
+  // The pending log-in is missing or no longer valid, so the visitor begins again.
   if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
     explainLogIn(deps, ctx, error.code);
     return urls.hrefOf('log-in', urls.allowedTarget(to), MARKS.failed);
@@ -185,7 +185,7 @@ const afterPageError = (deps: PagesDeps, urls: Locations, name: PageName) => asy
   if (detour === null) return null;
   if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].isSkipped)
     return urls.locationOf('target', urls.allowedTarget(to), MARKS.loggedIn);
-  // The visitor comes from a log-in or a proof, but the browser has not sent the cookie. A second detour would begin an endless loop.
+  // The visitor comes from a log-in or a proof, and is still not identified. A second detour could begin an endless loop.
   if (PAGES[detour].audience !== 'visitor' && mark === MARKS.loggedIn)
     return urls.hrefOf('log-in', urls.backTo(name, to), MARKS.noCookie);
   if (PAGES[detour].audience === 'stranger') explainLogIn(deps, ctx, 'AUTH_FAILED');

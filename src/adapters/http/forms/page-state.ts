@@ -5,7 +5,7 @@ import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts'
 import type { PageName } from './flow.ts';
 import type { FormResult } from './page-facts.ts';
 
-/** The result of a form for a page. It is in an encrypted cookie, since other hosts of the domain can set cookies, but cannot encrypt a result. */
+/** The state of a page, for instance the result of a form. Its cookie is encrypted: other hosts of the domain can set a cookie, but none that decrypts. */
 export type PageState = FormResult & { readonly page: PageName };
 
 /** What a page shows of an error, without the problems of fields. */

@@ -16,7 +16,7 @@ const RENEWAL_INTERVAL = 1_000;
 const LOCK_LIFETIME = 5_000;
 /** The second of two equal requests looks for the answer to the first one at this interval, in milliseconds. */
 const POLL_INTERVAL = 50;
-/** Characters of an answer before its encryption. Two cookies of 4,096 characters, the other cookies and a location have some 11,000 at most. */
+/** Characters of an answer before its encryption. A longer answer is not stored. */
 const MAX_LENGTH = 12_000;
 
 /** Derives from the text of a request a name for its answer, and a key that encrypts the answer. */
@@ -35,7 +35,7 @@ type Answer = { readonly headers: Record<string, string | string[]> } & (
 /** The headers that an answer has, even if it is an error: that for a missing second factor sets the cookie of the pending log-in. */
 const ANSWER_HEADERS = ['Set-Cookie', 'Secure-Session-Registration'];
 
-/** @returns the answer as JSON; empty after a fault of the service, since the next attempt may succeed */
+/** @returns the answer as JSON; empty after an error 5xx, since the next attempt may succeed */
 const serializedAnswer = async (ctx: Context, work: Promise<string>): Promise<string> => {
   const result = await work.then(
     (location) => ({ location }),
@@ -52,7 +52,7 @@ const serializedAnswer = async (ctx: Context, work: Promise<string>): Promise<st
 /** Cookies in which two equal requests may differ: the refresh token rotates, and a page clears its state once it has shown it. */
 const IGNORED_COOKIES = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
 
-/** Answers are stored where requests are counted, so that instances with common counts share them. An answer is decrypted only by its request. */
+/** Answers are stored where requests are counted, so that instances with common counts share them. Only an equal request can decrypt an answer. */
 export const repeatedRequests =
   (counts: Pick<Counts, 'replace'>, sealOf: SealOf, random: Secrets['random']): HttpDeps['answerOnce'] =>
   async (ctx, fields, work) => {

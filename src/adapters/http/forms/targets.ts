@@ -9,14 +9,14 @@ export type TargetSettings = {
   readonly targetOrigins: readonly string[];
   /** Links that open apps, with a path and without a query. Default: none. */
   readonly appLinks?: readonly string[];
-  /** The link of the back office, to which a log-in returns with a code, as to an app. Default: the back office has no log-in. */
+  /** The link of the back office, to which a log-in returns with a code, as to an app. Default, and `null`: there is none. */
   readonly officeLink?: string | null;
 };
 
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
 
-/** Not by `origin`: that of a `blob:` URL is its page's. Browsers show a username, which could mislead users. Any program can claim the scheme of an app. */
+/** Not by `origin`: that of a `blob:` URL is its page's. A username could mislead users. Any program can claim the scheme of an app. */
 const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
   /^https?:$/.test(protocol) && origins.includes(`${protocol}//${host}`) && username === '' && password === '';
 
@@ -25,7 +25,7 @@ const AMBIGUOUS_PATH = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
 
 /**
  * Whether a URL is below `/auth` of the service, or may be so for a proxy that decodes its path. As a target, the path of the log-out would log its
- * visitor out, since the request would come from a page of the service. The router ignores letter case and decodes letters, so this does, too.
+ * visitor out, since the request would come from a page of the service. The router ignores letter case, and a proxy may decode letters: so does this.
  */
 const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: TargetSettings): boolean => {
   const base = new URL(baseUrl);
@@ -59,7 +59,7 @@ const urlSchema = (example: string, problem: Parameters<typeof textRule>[0]) =>
 export const Target = (settings: TargetSettings) =>
   urlSchema('https://app.example.org/notes', (text) => targetProblem(text, settings));
 
-/** The challenge (RFC 7636 §4.2, S256) in a link to an app or the back office; `null`: the text is no such link, or not the canonical form of one. */
+/** The challenge (RFC 7636 §4.2, S256) in a link to an app or the back office; `null`: the text is no allowed link of this kind. */
 export const challengeIn = (text: string, { appLinks = [], officeLink }: TargetSettings): string | null => {
   const url = URL.parse(text);
   if (url?.href !== text || url.hash !== '' || text.length > TARGET_MAX_LENGTH) return null;

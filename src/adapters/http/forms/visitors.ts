@@ -9,11 +9,11 @@ import { type DeviceAccess, eventOriginOf } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
-/** The error codes of a visitor who is not logged in, or has not proven the key of the session. On a page that requires no log-in, they are no errors. */
+/** The error codes of a visitor who is not logged in, or has not proven the key of the session. Where no log-in is required, they are no errors. */
 const UNIDENTIFIED = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 type VisitorCookies = Pick<DeviceAccess, 'cookie' | 'readPresentedDevice'> & {
-  /** The cookie that proves for ten minutes that a page of the service has the key of the session. */
+  /** The cookie that proves for ten minutes that the browser has the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
 
@@ -62,7 +62,7 @@ export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: 
     },
     /** A code by which an application binds the session to its own key. */
     bindingCodeOf: ({ userId, sessionId: id }: Caller): string => makeBindingCode(deps, { id, userId }),
-    /** Sets the cookie `proof` for a session. Without a new proof, an earlier one of the caller's session counts until it expires. */
+    /** Sets the cookie `proof` for a session, after a new proof or until an earlier one of the caller's session expires. */
     rememberProof: (ctx: Context, { userId, sessionId }: Caller, isNew: boolean): void => {
       const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
       const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;

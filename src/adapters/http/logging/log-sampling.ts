@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** Log lines with the same values are of one kind. The values are from fixed sets, so there are few kinds. `of`: the message of the lines. */
+/** Log lines with the same values are of one kind. The values have to be from small sets, since each kind is stored. `of`: the message of the lines. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -52,7 +52,7 @@ export const lineCounter = () => {
   };
 };
 
-/** Limits the lines that clients can cause. At the end of each window, it logs how many lines of each kind it has suppressed. */
+/** Limits lines that clients can cause. At the end of each window, it logs how many lines of each kind it has suppressed. */
 export const logSampling = (logger: Logger): LogSampling => {
   let counter = lineCounter();
   const endWindow = (): void => {

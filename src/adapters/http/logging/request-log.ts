@@ -7,13 +7,13 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines with the same reason in a minute. An error of a route may have more lines, since most routes have a rate limit as well. */
+/** Sampled lines with the same reason in a minute. An error of a route may have more lines, since most routes have a rate limit as well. */
 const MAX_LINES_OF_ROUTE = 10;
 const MAX_LINES_WITHOUT_ROUTE = 1;
 const MAX_PATH = 200;
 const MAX_PROBLEMS = 5;
 
-/** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0018 allows. */
+/** Logs an exception, as often as ADR 0018 allows. */
 export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void => {
   const { logger, sampling, nodeEnv } = deps;
   const { code, status, level, reason } = error;
@@ -33,7 +33,7 @@ export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void =>
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
-/** What the log has about an error: its cause, or for a fault of the service without a cause, the frames of its own stack. */
+/** What the log has about an error: its cause, or for an error 5xx without a cause, the frames of its own stack. */
 const causeOf = (error: AppError): unknown => {
   if (error.cause !== undefined) return redactError(error.cause);
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
@@ -55,7 +55,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
   return status >= 400 ? 'info' : 'debug';
 };
 
-/** Logs a response once. Its duration begins at stage 9, or if the request did not get there, at the arrival. That of the metrics begins at the arrival. */
+/** Logs a response at most once, with its duration since `startedAt`, or else `arrivedAt`. Metrics get the duration since `arrivedAt`. */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.isLogged) return;
@@ -83,13 +83,13 @@ export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   );
 };
 
-/** A request that failed in stage 1 or 2 has no trace. */
+/** A request that failed in stage 1 or 2 has no ids. */
 const idsOf = ({ request: { id, trace } }: Context) => ({ requestId: id, traceId: trace?.traceId });
 
 /** The methods of RFC 9110 and RFC 5789. In the name of a span, `HTTP` stands for any other method, as OpenTelemetry's conventions say. */
 const METHODS = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/;
 
-/** Ends the span of the request. The span has the path of the route, since the path of the request may contain a username or the token of a link. */
+/** Ends the span of the request. The span lacks the path of the request, which may contain a secret, such as the token of a link. */
 const endSpan = ({ method, status, protocol, request, state: { route, loggedError } }: Context): void => {
   const span = request.trace?.span;
   if (!span) return;

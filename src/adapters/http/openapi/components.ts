@@ -4,7 +4,7 @@ import type { GenericSchema } from 'valibot';
 import { typedCode, typedName } from '../../../domain/text.ts';
 import { typedAccount } from '../../json/fields.ts';
 
-/** The types of actions of Valibot that call a function of this service, so that no JSON Schema follows from them. */
+/** Types of Valibot's actions that call a function, so that no JSON Schema follows from them. */
 const WITHOUT_JSON_SCHEMA = new Set(['raw_check', 'transform']);
 /** Functions that only normalize a text. They need no description: the schema describes the normalized text. */
 const NORMALIZATIONS = new Set<unknown>([typedAccount, typedCode, typedName]);
@@ -13,7 +13,7 @@ const UNDESCRIBED = 'undescribed';
 
 /**
  * The JSON Schema (draft 2020-12) of what a client sends (`input`) or receives (`output`). A schema with a title becomes a component.
- * @throws Error for a check or a transformation by a function that no metadata `jsonSchema` describes
+ * @throws Error for instance for a check or a transformation by a function that no metadata `jsonSchema` describes
  */
 export const jsonSchemaOf = (schema: GenericSchema, typeMode: 'input' | 'output', components: Components): Json => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
@@ -68,7 +68,7 @@ export const collectComponents = () => {
       const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(String(node.$ref)) ?? [];
       return kind === undefined || name === undefined ? node : (all[kind as ComponentKind]?.[name] ?? {});
     },
-    /** All components, sorted by name, so that the document does not depend on the order of the routes. */
+    /** All components. Those of a kind are sorted by name, so that their order does not depend on that of the routes. */
     all: (): Json =>
       Object.fromEntries(Object.entries(all).map(([kind, group]) => [kind, Object.fromEntries(sortedByName(group))])),
   };
@@ -96,7 +96,6 @@ const EXAMPLES: Json = {
   ...{ code: 'AUTH_USER_DUPLICATE', statusCode: 409, message: 'This username or email is already registered.' },
   ...{ description: 'The username or the email belongs to a registered user.', count: 1, left: 10, recoveryCodes: 10 },
   ...{ type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE', checks: { database: 'up' }, version: '1.0.0' },
-  // Passkeys and authenticator apps.
   ...{ name: 'Key ring', displayName: 'ada', credentialId: 'kXcRVNQPbXQGmWYbzXTbwA', transports: ['usb'], passkeys: 1 },
   ...{ aaguid: '00000000-0000-0000-0000-000000000000', rpId: 'example.org', hints: ['client-device', 'hybrid'] },
   ...{ challenge: 'Li5taXZqNWUuMDFNODA1TTBEUVJOQjdQS1NSRVM3MEs1TUIu', timeout: 300_000, alg: -7 },
@@ -104,12 +103,10 @@ const EXAMPLES: Json = {
   ...{ attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ', authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4' },
   ...{ allAcceptedCredentialIds: ['kXcRVNQPbXQGmWYbzXTbwA'], qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>' },
   uri: 'otpauth://totp/auth.example.org:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=auth.example.org&algorithm=SHA1&digits=6&period=30',
-  // Providers, apps and browsers.
   ...{ provider: 'google', subject: '110169484474386276334', url: 'https://accounts.google.com/o/oauth2/v2/auth?…' },
   ...{ to: 'https://app.example.org/notes', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' },
   ...{ session_identifier: '01M8669SHX7K33XCV405KNN3B0.mx4cyr98.8_tV….tSeR…', refresh_url: '/auth/device' },
   ...{ domain: 'auth.example.org', path: '/auth/refresh-token', allowed_refresh_initiators: ['app.example.org'] },
-  // Documents.
   ...{ issuer: 'https://auth.example.org', jwks_uri: 'https://auth.example.org/.well-known/jwks.json' },
   ...{ response_types_supported: [], grant_types_supported: [], origins: ['https://app.example.org'] },
   ...{ kid: 'z8c7cSrn_bKq03W-Tt4CT6oY5wQo10ImAJnGBadGuU4', x: 'DrL7nta67I7zOmfkO8fnX1y8A3sYjpX7RDx_v-0NhSo' },
@@ -120,7 +117,7 @@ const EXAMPLES: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** An example for a JSON Schema: its own, or one that follows from its type, its required members or its name (`EXAMPLES`); `undefined` if none does. */
+/** An example for a JSON Schema: its own, or one that follows from the schema or from the name of its member (`EXAMPLES`); `undefined`: there is none. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];

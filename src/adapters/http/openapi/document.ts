@@ -17,7 +17,7 @@ import {
 } from './components.ts';
 import { responsesOf } from './responses.ts';
 
-/** The OpenAPI document of the webhooks, and of the routes by their declarations. */
+/** The OpenAPI document: the routes, by their declarations, and the webhooks. */
 export const openApiDocument = (routes: readonly Route[], site: Site, introduction = INTRODUCTION): Json => {
   const components = collectComponents();
   const paths: Record<string, Json> = {};
@@ -137,7 +137,7 @@ const bodyOf = (schema: NonNullable<Route['request']['body']>, components: Compo
 const STRING = { type: 'string' };
 const ID = { type: 'string', examples: [EXAMPLE_ID] };
 
-/** The requests that receivers of webhooks get (OpenAPI 3.1 §4.8.1, `webhooks`). */
+/** Requests that receivers of webhooks get (OpenAPI 3.1 §4.8.1, `webhooks`). */
 const webhooksOf = (components: Components): Json => {
   const header = (name: string, description: string) =>
     components.addReference('parameters', name, { name, in: 'header', required: true, description, schema: STRING });

@@ -43,7 +43,7 @@ const successes = (route: Route, site: Site, components: Components): [number, J
   return hasETag(route) ? [success, [304, { description: 'The client has the content.', headers }]] : [success];
 };
 
-/** The content for clients that prefer HTML to JSON. */
+/** The content of a page, in place of JSON. */
 const PAGE_CONTENT = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
 
 const successContent = ({ response }: Route, site: Site, components: Components): Json => {

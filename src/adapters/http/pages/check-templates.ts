@@ -20,7 +20,7 @@ const ALLOWED_URL = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
 const allOf = (names: string, pattern: RegExp) => names.split(', ').map((name) => [name, pattern] as const);
 
-/** The patterns of the values of attributes, by `element attribute`, or by `attribute` for all elements. */
+/** The patterns of the values of attributes, by `element attribute`, or by `attribute` for all elements. `aria-…` and `data-…` may have any value. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
   ...allOf('class, id, title, lang, role, a rel, a target, a download, img alt, th scope, time datetime', ANY_VALUE),
   ...allOf('input value, input autocomplete, label for, meta content', ANY_VALUE),
@@ -42,7 +42,7 @@ const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
 const MARKUP = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
-/** Variables of the layout whose values are markup. */
+/** Variables of the layout whose values may be markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
 const OPTIONAL_VARIABLES = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 

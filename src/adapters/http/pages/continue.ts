@@ -3,10 +3,10 @@ import { pathIn } from './layout.ts';
 import type { PageFrame } from './page-view.ts';
 import { filledPage, type UserPageTemplates } from './user-pages.ts';
 
-/** The URLs to which the page leads: `to` once the session is renewed, `login` if the visitor is not logged in. */
+/** The URLs to which the page may lead: `to` once the session is renewed, or `login`. */
 export type ContinueTargets = { readonly to: string; readonly login: string };
 
-/** The page that renews a session with a key of its device, and then leads on. Its script proves the key (ADR 0023). */
+/** The page whose script renews a session with a key of its device (ADR 0023). */
 export const continuePage = (
   frame: PageFrame,
   { to, login }: ContinueTargets,

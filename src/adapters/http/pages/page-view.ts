@@ -18,13 +18,13 @@ export type Texts = Readonly<Record<string, string>>;
 /** The data from which the variables of a page's template get their values. */
 export type PageView = PageContent &
   PageFacts & {
-    /** A random number in each form, which tells a second click from a second attempt. */
+    /** A random number for the forms, by which a second click can be told from a second attempt. */
     readonly once: string;
     readonly now: number;
     /** The QR code of an authenticator app's secret, as SVG. */
     readonly qr: string | null;
     readonly providers: readonly { readonly name: string; readonly title: string }[];
-    /** Whether the service has a route for a form of this path. */
+    /** Whether a page or a form of the service has this path. */
     readonly hasPath: (path: string) => boolean;
     /** The languages in which the service sends mails. */
     readonly locales: readonly string[];
@@ -36,7 +36,7 @@ export type PageView = PageContent &
     readonly locale: string;
   };
 
-/** The data that the layout of every page needs. */
+/** The data that the layout of the pages for users needs. */
 export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 
 /** Whether the page shows a form. It shows none if the link is not valid, since a second attempt would fail, too. */
@@ -58,7 +58,7 @@ export const linkOf = (view: PageView, name: string): string => {
   return pathIn(site, PAGES[name as PageName].path) + targetQuery(view);
 };
 
-/** The query with the target of a page. The page of a link in a mail has no target, so the target is the application. */
+/** The query with the target of a page. On the page of a link, which has no target, the application takes its place, if there is one. */
 export const targetQuery = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
   const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
   return next === null ? '' : `?${new URLSearchParams({ to: next })}`;

@@ -14,7 +14,7 @@ type UserFailure = PageFrame & {
   readonly logInPath: string | null;
 };
 
-/** The page of an error that no form can show. Of the request, it shows only the id. */
+/** The page of an error below `/auth` that no other page shows. Of the request, it shows only the id. */
 export const userFailurePage = (failure: UserFailure, templates: UserPageTemplates): string => {
   const { texts, error, requestId } = failure;
   const { code, status, retryAfter } = error;

@@ -4,7 +4,7 @@ import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { hasForm, linkOf, type PageView, type Texts } from './page-view.ts';
 
-/** The fields of forms, by the member of the request; `new-…` if the form registers a user. `isForgettable`: a link beside it leads to a new password. */
+/** Fields that forms show, by the member of the request; `new-password` in a registration. `isForgettable`: a link beside it leads to a new password. */
 export const FIELDS: Readonly<
   Record<string, { readonly type: string; readonly attributes?: string; readonly isForgettable?: true }>
 > = {
@@ -58,7 +58,7 @@ const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html =>
   })}`;
 };
 
-/** The field that gets the focus: of the first form, or after an error the first wrong or empty field. Pages of the account set it only after an error. */
+/** The field with the focus: after an error in the form that failed, otherwise in the first form, but not on pages of the account. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];
@@ -78,7 +78,7 @@ const focusedField = (view: PageView, form: string, formState: PageView['state']
 const withLength = ({ minPasswordLength }: PageView, text: string): string =>
   text.replace('{min}', `${minPasswordLength}`);
 
-/** The text about a problem of a field. It names the first character that a username cannot have, or the rule that the field breaks. */
+/** The text about a problem of a field. About a username of the wrong form, it may name the first character that is not allowed. */
 const problemOf = (view: PageView, field: string, code: string, typed: string, texts: Texts): string => {
   const isMalformedUsername = field === 'username' && code === 'invalid_format';
   const character = isMalformedUsername ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;

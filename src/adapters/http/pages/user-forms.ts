@@ -5,7 +5,7 @@ import { pathIn } from './layout.ts';
 import { hasForm, type PageView, type Texts, targetQuery } from './page-view.ts';
 import { FIELDS, fieldOf, isUnfolded, languageName, requirementOf } from './user-fields.ts';
 
-/** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours that the provider demands. */
+/** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours of the provider. */
 const PROVIDER_ICONS: Readonly<Record<string, string>> = {
   google:
     '<g stroke="none"><path fill="#4285f4" d="M22.6 12.3c0-.8-.1-1.5-.2-2.3H12v4.3h5.9c-.3 1.4-1 2.5-2.2 3.3v2.8h3.6c2.1-2 3.3-4.8 3.3-8.1z"/><path fill="#34a853" d="M12 23c3 0 5.5-1 7.3-2.6l-3.6-2.8c-1 .7-2.2 1-3.7 1-2.9 0-5.3-1.9-6.2-4.5H2.2v2.8C4 20.5 7.7 23 12 23z"/><path fill="#fbbc05" d="M5.8 14.1a6.6 6.6 0 0 1 0-4.2V7.1H2.2a11 11 0 0 0 0 9.8z"/><path fill="#ea4335" d="M12 5.4c1.6 0 3.1.6 4.2 1.6l3.2-3.1A11 11 0 0 0 2.2 7.1l3.6 2.8c.9-2.6 3.3-4.5 6.2-4.5z"/></g>',
@@ -33,7 +33,7 @@ const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): H
   return html`<input type="text" autocomplete="username" value="${username ?? ''}"${toldAttribute} readonly hidden>\n`;
 };
 
-/** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows the sentences. */
+/** Hidden sentences about the account of a link. The script fills in the response of the form's preview, and shows what it has filled. */
 const previewTexts = ({ texts, name }: PageView, { previewPath }: Form): Html => {
   const preview = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
   return html`${preview.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(previewPart)}</p>\n`)}`;
@@ -47,9 +47,9 @@ const previewPart = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-/** The attribute that makes the script lead the user, after a success, over the page that offers a passkey. */
+/** The attribute by which the script may lead the user, after a success, over the page that offers a passkey. */
 const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
-  // A user whose target is a page of the service gets no offer.
+  // If `to` is a page of the service, the user gets no offer.
   !offersPasskey?.(view) || view.to?.startsWith('/')
     ? NO_HTML
     : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetQuery(view)}"`;
@@ -122,7 +122,7 @@ const lockedRow = (view: PageView, name: string): Html => {
   return html`${presentValue(view, name)} <button aria-label="${common.change ?? ''}: ${pages[view.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
 };
 
-/** @param values of the fields, also of hidden ones @param itemName the name of the item that the form changes, in a list */
+/** @param values of the fields, also of hidden ones @param itemName in a list, the name of the item that the form is about */
 export const formOf = (view: PageView, name: string, values: Texts = {}, itemName?: string): Html => {
   const form = PAGES[view.name].forms[name] as Form;
   const { to, site, texts, state } = view;

@@ -7,7 +7,7 @@ import { pathIn } from './layout.ts';
 import { hasForm, linkOf, type PageView } from './page-view.ts';
 import { formOf } from './user-forms.ts';
 
-/** Web pages of the most common mail providers, by the domains of their addresses. */
+/** Web pages of common mail providers, by the domains of their addresses. */
 const MAILBOXES = [
   { name: 'Gmail', url: 'https://mail.google.com/', domains: /^(?:gmail|googlemail)\.com$/ },
   { name: 'Outlook', url: 'https://outlook.live.com/', domains: /^(?:outlook|hotmail|live|msn)\.[a-z.]+$/ },
@@ -47,7 +47,7 @@ const itemList = ({ texts }: PageView, name: string, items: readonly Html[]): Ht
     ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`
     : html`<ul class="items">${items}</ul>`;
 
-/** A form for each provider, or only for linked ones. An error at the provider leads back to this page. */
+/** A form for each provider, or only for linked ones. */
 const providerForms = (view: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = view;
   const { path, forms } = PAGES[page];
@@ -59,7 +59,7 @@ const providerForms = (view: PageView, form: 'provider' | 'link'): readonly Html
   return providers.map(({ name, title }) => formOf(view, form, { ...back, provider: name }, title));
 };
 
-/** The values of the variables `{{list.…}}` of templates. */
+/** The values of the variables `{{list.…}}` in the templates of `PAGES`. */
 export const LISTS: Readonly<Record<string, (view: PageView) => Html>> = {
   sessions: (view) => {
     const { common } = view.texts;
@@ -131,7 +131,7 @@ ${providerForms(view, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(view, 'register')}">${register}</a></p>`
       : NO_HTML;
   },
-  /** A link for users without a password, if the page lacks a form, because the form requires the password. */
+  /** A link for users without a password, on a page that lacks a form because of that. */
   'first-password': (view) => {
     const forms = Object.entries<Form>(PAGES[view.name].forms);
     const lacksForm = forms.some(([name, { fields }]) => fields.length > 0 && !hasForm(view, name));
@@ -150,12 +150,12 @@ ${providerForms(view, 'link')}
     !hasForm(view, 'recovery-codes')
       ? NO_HTML
       : html`<p>${filledText(view.texts.common.left ?? '', () => `${view.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
-  /** A text about the factor for which the pending log-in waits. */
+  /** A text about what the pending log-in waits for. */
   pending: (view) => {
     const { lead = '', 'mail-lead': mailLead = '' } = view.texts.pages['second-factor'] ?? {};
     return html`<p class="lead">${waitsForMailCode(view) ? mailLead : lead}</p>`;
   },
-  /** A text for users who have lost the second factor, or who cannot read the mail. */
+  /** A text for users who have lost the second factor, or get no mail. */
   'no-factor': (view) => {
     const { lost = '', 'mail-lost': mailLost = '' } = view.texts.pages['second-factor'] ?? {};
     if (view.payloads['pending-login']?.enrol) return NO_HTML;

@@ -7,8 +7,8 @@ import { formOf } from './user-forms.ts';
 import { LISTS, providerUrl } from './user-lists.ts';
 
 /**
- * The pages for users, from templates, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the URL of a
- * page, `{{form.…}}` a whole form, `{{list.…}}` another part that code renders. ADR 0024.
+ * The pages for users, from templates, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` a URL,
+ * `{{form.…}}` a whole form, `{{list.…}}` another part that code renders. ADR 0024.
  */
 
 const delayOf = (locale: string, seconds: number): string => {
@@ -33,7 +33,7 @@ const alertOf = (view: PageView): Html => {
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${retryText(view, error.retryAfter)}${mailAddress(view)}</p>`;
 };
 
-/** The address to which a mail was sent, as the visitor has typed it. After a registration, a link follows that corrects the address. */
+/** The address that the visitor has typed for a mail, and for an unverified address a link that corrects it, if registration is open. */
 const mailAddress = (view: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = view;
   const { email, username } = PAGES[name].correctedOn === undefined ? {} : (state?.typed ?? {});
@@ -56,7 +56,7 @@ const variableOf = (view: PageView, variable: string): Html | string => {
   return view.texts.pages[view.name]?.[text] ?? view.texts.common[text] ?? '';
 };
 
-/** Links to this page in each language. A page with a payload that it shows once, or that leads elsewhere, has none: a link would lose that. */
+/** Links to this page in each language. There are none, for instance, if the state has a payload, which a link would lose. */
 const languageLinks = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
   if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NO_HTML;
   const links = locales.map((each) => {
@@ -87,7 +87,7 @@ export const userPage = (view: PageView, templates: UserPageTemplates): string =
   });
 };
 
-/** The username of the visitor, with a link that logs out. Pages of the account also have a link to the application. */
+/** The username of the visitor, with a link to log out. Pages of the account also have a link to the target or the application, if there is one. */
 const visitorLine = (view: PageView): Html => {
   const { name, payloads, texts, site, to, application } = view;
   const { username } = payloads['current-user'] ?? {};
@@ -95,13 +95,13 @@ const visitorLine = (view: PageView): Html => {
   const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
   const hasNoWayBack = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
   const address = linkOf(view, 'application');
-  // An unnamed brand has the host of the service as its name. Then the link has the host of the application as its text.
+  // An unnamed brand has the host of the service as its name. Then the link names the host to which it leads.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
   return html`<p class="visitor">${hasNoWayBack ? NO_HTML : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(view, 'log-out')}">${logOut}</a></span></p>`;
 };
 
-type Content = {
+type TemplateContent = {
   readonly template: string;
   readonly title: string;
   readonly isError?: boolean;
@@ -116,7 +116,7 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: PageFrame,
   { templates }: UserPageTemplates,
-  page: Content,
+  page: TemplateContent,
 ): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NO_HTML, visitor = NO_HTML, languages = NO_HTML, script = NO_HTML } = page;

@@ -5,13 +5,13 @@ import type { CookieSettings } from './settings.ts';
 
 type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
   readonly baseUrl: string;
-  /** Origins of applications. Before a page of these origins refreshes, the browser renews an expired cookie. */
+  /** Origins of applications. Before a page of these origins refreshes, the browser renews an expired bound cookie. */
   readonly initiators: readonly string[];
 };
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). Only requests that refresh need the cookie. */
+/** Device Bound Session Credentials (W3C). The browser renews the bound cookie only for requests that refresh. */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,

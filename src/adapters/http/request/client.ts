@@ -16,16 +16,16 @@ import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, typ
 /** An IPv4 address, or an IPv6 address in brackets. Some proxies append the port of the client's connection. */
 const ADDRESS_WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
-/** The address that a page server states, else that which TRUST_PROXY chooses in X-Forwarded-For, else that of the connection; `null`: it has been closed. */
+/** The address that a page server states, else that which TRUST_PROXY chooses in X-Forwarded-For, else that of the connection; `null`: there is none. */
 const clientAddress = (ctx: Context): string | null =>
   (ctx.state.pageServer === undefined ? null : ipAddressIn(ctx.state.pageServer.visitor)) ??
   ipAddressIn(ctx.ip) ??
   ipAddressIn(ctx.req.socket.remoteAddress ?? '');
 
-/** The key by which requests of a client are counted: its IPv4 address, or the /64 network of its IPv6 address. */
+/** The key by which requests of a client are counted: its IPv4 address, or the /64 network of its IPv6 address, or `unknown`. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
-/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), then its `clientKey`. Attackers may have many addresses of a network (ADR 0008). */
+/** The client's networks of 16 and 24 bits (IPv4) or 32 and 48 bits (IPv6), if its address is known, then its `clientKey` (ADR 0008). */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);
   return address === null ? ['unknown'] : networksOf(address);
@@ -42,7 +42,6 @@ const ipAddressIn = (text: string): string | null => {
 const MAX_CACHED_NETWORKS = 1_000;
 const cachedNetworks = new Map<string, readonly string[]>();
 
-/** Cached, since parsing an address takes as long as a whole stage of the pipeline. */
 const networksOf = (address: string): readonly string[] => {
   const cached = cachedNetworks.get(address);
   if (cached !== undefined) return cached;
@@ -118,7 +117,6 @@ export const cancellationOf = async ({ req }: Context): Promise<Cancellation> =>
   };
 };
 
-/** The cookies that routes read from the client's device, and set there, and the proofs of its keys. */
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
@@ -142,7 +140,7 @@ export const loginSourceOf = (ctx: Context, deviceAccess: DeviceAccess, proof: s
   rememberedDevices: deviceAccess.rememberedDevice.readOwn(ctx),
 });
 
-/** Characters. Browsers send less than 200. A header that exceeds this limit is ignored. */
+/** Characters. A longer header is ignored. */
 const ACCEPT_LANGUAGE_MAX_LENGTH = 1_000;
 
 /** Canonical language tags: first the language that was chosen on a page, then the languages of `Accept-Language` (RFC 9110 §12.5.4). */

@@ -16,18 +16,18 @@ export const REFRESH_COOKIE = 'refresh_token';
 export const BOUND_COOKIE = 'refresh_binding';
 /** A log-in that still needs its second factor, or the code from a mail (ADR 0009). */
 const PENDING_LOGIN_COOKIE = 'login_pending';
-/** Lets a user log in on this device without the second factor (ADR 0009). */
+/** Lets a user log in on this device without the second factor (ADR 0009), or without the code for a new device (ADR 0008). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 /** What the next page says, such as the result of a form (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
-/** Proves for ten minutes that a page of the service has the key of the session (ADR 0024). */
+/** Proves for ten minutes that the browser has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-/** The form of the last log-in in this browser, and the provider. It does not tell who logged in. */
+/** The form by which a log-in was last begun in this browser, and the provider. It does not tell who logged in. */
 const USED_LAST_COOKIE = 'used_last';
 /** The language that was chosen on a page. It never has a prefix, since it need not be protected against other hosts of the domain. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';
-/** The beginning of the name of a cookie with a begun log-in at a provider (ADR 0027) or in the back office. It ends with a hash of the log-in's state. */
+/** The beginning of the name of a cookie with what was begun at a provider (ADR 0027) or in the back office. It ends with a hash of the `state`. */
 const START_COOKIE = 'sign_in_';
 /** The session of an operator in the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';
@@ -86,7 +86,6 @@ export const sessionCookies = (
   return {
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    /** Sets the cookies. @returns the `data` of the response */
     set: (ctx: Context, { refreshToken, ...access }: TokenPair) => {
       refreshCookie.set(ctx, refreshToken);
       setAccess(ctx, access);
@@ -119,22 +118,22 @@ export const pageCookies = (settings: CookieSettings) => ({
   usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * DEVICE_LIFETIME }),
 });
 
-/** Whether a page of another site caused the request. A request with an `Origin` does not count, since stage 5 has checked the origin. */
+/** Whether a page of another site caused the request. A request with an `Origin` does not count: stage 5 checks the `Origin`. */
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
-/** Log-ins that a browser may have begun and not ended, such as in several tabs. */
+/** Cookies of `startCookies` that a browser may have at once, such as for log-ins in several tabs. */
 const MAX_STARTS = 5;
-/** Characters of all cookies of begun log-ins. More could make the `Cookie` header too long for the service. */
+/** Characters of all these cookies. More could make the `Cookie` header too long for the service. */
 const STARTS_MAX_LENGTH = 6_000;
 /** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** In place of a state, for the cookie that keeps an identity until the next log-in, which may link it to the account. */
+/** In place of a state, for the cookie that keeps an identity for a later log-in, which may link it to the account. */
 export const KEPT_IDENTITY_STATE = 'kept';
 
-/** The cookies of begun log-ins, one for each. Instead of `Strict`, they are `Lax`: browsers have to send them after a redirect from another site. */
+/** The cookies of what was begun, one for each state. Instead of `Strict`, they are `Lax`: browsers have to send them after a redirect from another site. */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
   const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });

@@ -1,6 +1,6 @@
 /** Types of the configuration, and of health checks. This file does not import Koa, so that programs can import the configuration without Koa's types. */
 
-/** SPEC "Refresh cookie". */
+/** The attributes of a cookie, as in SPEC "Refresh cookie". `maxAge` is in milliseconds. */
 export type CookieSettings = {
   /** The beginning of the cookie's name. Default: none, as in SPEC. */
   readonly prefix?: string;
@@ -18,7 +18,7 @@ export type AccessCookieSettings = CookieSettings & { readonly name: string };
 /** A server that renders pages, and may ask for access tokens of its visitors (ADR 0023). */
 export type PageServer = {
   readonly id: string;
-  /** SHA-256 of its random secret. */
+  /** SHA-256 of its secret. */
   readonly secretHash: Buffer;
 };
 

@@ -9,7 +9,7 @@ type Chart = {
   readonly labels: readonly string[];
   /** At most six; the fifth and the sixth share a colour. The chart stacks their bars. */
   readonly series: readonly Series[];
-  /** Whether to draw a line instead of bars. Bars count what happened in a step, a line shows how many there were at its end. */
+  /** Whether to draw a line instead of bars: for numbers that do not add up over the steps. */
   readonly isLine?: boolean;
   /** The number of the first series' colour in the stylesheet. Default: 1. */
   readonly firstHue?: number;

@@ -45,7 +45,7 @@ export const timeOf = (at: number, withoutDay = false): Html => {
 
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
-/** Turns a kind or a method into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
+/** Turns a name into words: `logged-in` into `Logged in`, and `login` into `Log-in`. */
 export const wordsOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ').replace('ogin', 'og-in');
 
@@ -59,7 +59,7 @@ ${content}
 </section>
 `;
 
-/** A table. The first cell of a row is its header. On a phone, the stylesheet shows each row as a block. */
+/** A table. The first cell of a row is its header. On a narrow screen, the stylesheet shows each row as a block. */
 export const tableOf = (caption: string, heads: readonly string[], rows: readonly (readonly Html[])[]): Html =>
   rows.length === 0
     ? html`<p class="lead">There are none.</p>\n`
@@ -76,7 +76,7 @@ ${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[a
 </table>
 `;
 
-/** @param query the parameters of the URL; without those that are `null` */
+/** @param query the parameters of the URL; `null`: the URL lacks the parameter */
 export const nextPageLink = (query: Readonly<Record<string, string | null>>, text: string): Html => {
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
   return html`<p class="more"><a href="?${new URLSearchParams(parameters).toString()}">${text}</a></p>\n`;

@@ -3,12 +3,12 @@ import type { Site } from '../layout.ts';
 export type PageView = {
   readonly site: Site;
   readonly operator: string;
-  /** A random number in each form, which tells a second click from a second attempt. */
+  /** A random number for the forms, by which a second click can be told from a second attempt. */
   readonly once: string;
   readonly outcome: FormOutcome | null;
   /** `null`: a proxy logs operators in and out. */
   readonly logOutUrl: string | null;
-  /** The forms, by the names of their acts. A service without mail lacks some forms. */
+  /** The forms that the operator may submit, by the names of their acts. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** The usernames of users whom the page names, by their ids. */
   readonly usernames: ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ export type ActForm = {
 /** In place of the words to type: the operator types the name of the user. */
 export const USERNAME = Symbol('username');
 
-/** @property action the path to which the form is posted @property members the names of the members of the request's body */
+/** @property action the path to which the form is posted @property members the members of the request's body that the form may have */
 export type OfficeForm = ActForm & { readonly action: string; readonly members: readonly string[] };
 
 /** The outcome of a form. The next page shows it. */

@@ -59,10 +59,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
   /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;
-  /**
-   * Routes of the application, made with `route`. Like the API of the service, they get authentication, rate limits, validation and the envelope of
-   * answers, and are in the OpenAPI document: docs/extend.md.
-   */
+  /** Routes of the application, made with `route`: docs/extend.md. */
   routes?(service: ServiceWith<Own>): readonly Route[];
   /** Functions that decide about registrations, add claims to access tokens, or are told of events: docs/extend.md. */
   readonly hooks?: Hooks;

@@ -68,7 +68,7 @@ type RouteOptions = {
   readonly own: readonly Route[];
 };
 
-/** All routes. @throws Error if a route of the application has the name, the method and path, or with another meaning an error code, of another route */
+/** All routes. @throws Error if a route of the application has the name of another route, or its method and path, or gives its error code another meaning */
 export const declareRoutes = (
   deps: Service,
   config: Config,

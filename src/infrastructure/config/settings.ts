@@ -87,7 +87,7 @@ export const settingsOf = (env: Values) => {
     allowedOriginsSetting,
     ownOrigins,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
-    /** The application to which the pages of the service lead: the first allowed origin of a website; `null` if there is none. */
+    /** The application to which the pages of the service lead by default: the first allowed origin of a website; `null` if there is none. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
     console: !isProduction(env),
@@ -97,7 +97,7 @@ export const settingsOf = (env: Values) => {
     tracing: tracingOf(env),
     admin: adminOf(env),
     adminUsers: env.ADMIN_USERS ?? [],
-    /** The URL to which the pages for log-in send operators; `null` if operators do not log in at the service. */
+    /** The URL to which the pages for log-in send operators; `null` without ADMIN_USERS. */
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
@@ -106,7 +106,7 @@ export const settingsOf = (env: Values) => {
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
-    /** `null` if the service generates its keys in `dataDir`, which it never does in production. */
+    /** `null` if no keys are set, which production refuses. */
     keys: keysOf(env),
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
@@ -161,7 +161,7 @@ export const settingsOf = (env: Values) => {
   };
 };
 
-/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for localhost, 127.0.0.1 and ::1 as well. */
+/** The origins of the service's pages; none in production without BASE_URL. Outside production, a loopback host stands for localhost, 127.0.0.1 and ::1. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));
@@ -178,12 +178,12 @@ export const hasUserPages = (env: Values): boolean =>
 export const loginPageOf = (env: Values): string | null =>
   env.LOGIN_PAGE_URL ?? (hasUserPages(env) ? `${baseUrlOf(env)}/auth/log-in` : null);
 
-/** The origins to which the service may send visitors: its own and the allowed ones, without those of WEBAUTHN_ORIGINS. */
+/** The service's own origins, and the allowed ones. */
 export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
 
-/** The database, with time-outs below that of a request, so that the request can still report a failure. */
+/** The database. Time-outs of a database server are below that of a request, so that the request can still report a failure. */
 const databaseOf = (env: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = env;
   if (url === undefined)

@@ -64,7 +64,7 @@ const listOf = (expected: string, isItem: (text: string) => boolean): Format<rea
     return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
   });
 
-/** Whether a browser would send this text in the header Origin (RFC 6454 §6.2). `*` is refused, since `URL` accepts it in a host. */
+/** Whether a browser sends this text as the Origin of a website (RFC 6454 §6.2). `*` is refused, since `URL` accepts it in a host. */
 const isWebOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');

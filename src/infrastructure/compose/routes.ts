@@ -68,7 +68,7 @@ type RouteOptions = {
   readonly own: readonly Route[];
 };
 
-/** All routes. @throws Error if a route of the application has the name of another route, or its method and path, or gives its error code another meaning */
+/** All routes. @throws Error if a route of the application has the name of another route, or its method and path, or declares an error code in another way */
 export const declareRoutes = (
   deps: Service,
   config: Config,

@@ -18,7 +18,7 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** The counts of wrong passwords in Redis, which is opened when they are first used; `null` without Redis, where each instance counts for itself. */
+/** The counts of wrong passwords: the caller's, or those in Redis, which is opened when they are first used; `null` without either. */
 const attemptsOf = (
   config: Config,
   logger: Logger,

@@ -48,7 +48,7 @@ export const readVariables = (env: Env) => {
   return { values: values as Partial<Values>, invalid };
 };
 
-/** All variables with their values. The value is `null` for secrets, for public keys, and for PAGE_SERVERS, which has hashes of secrets. */
+/** `VARIABLES` with their values. The value is `null` for secrets, for public keys, and for PAGE_SERVERS, which has hashes of secrets. */
 export const shownSettings = (env: Env) =>
   VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];

@@ -53,8 +53,8 @@ export class Connection {
   }
 
   /**
-   * Answers input that cannot be handled as a request, or does not arrive completely: sends an error response after the pending responses, and closes. If
-   * the response to the incomplete request has started already, no second one is sent.
+   * For input that is no valid and complete request: sends an error response after the pending responses, and closes. If the response to an incomplete
+   * request has started, it is the last one instead. Input after the last request of the connection is not answered.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;

@@ -52,7 +52,7 @@ const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWork
   return () => [...watchedWorkers.values()].map(({ metrics }) => metrics);
 };
 
-/** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE` at each end, unless the worker has lived for `HEALTHY_AFTER`. */
+/** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE`, and begin again after a worker that has lived for `HEALTHY_AFTER`. */
 const FIRST_PAUSE = 100;
 const LAST_PAUSE = 30_000;
 const HEALTHY_AFTER = 60_000;

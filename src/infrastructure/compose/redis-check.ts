@@ -42,7 +42,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Runs the scripts with which the service counts, on a key of its own. Rejects if Redis does not accept writes, or its user may not run them. */
+/** Runs the scripts with which the service counts, on a key of its own. Rejects if one of them fails. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);

@@ -55,7 +55,7 @@ export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
 export const issuerUrl = safeUrl('a provider');
 
-/** Few enough that a header that lists them stays short. */
+/** Few enough that a header that lists origins, or names of headers, stays short. */
 const MAX_ITEMS = 50;
 
 const listOf = (expected: string, isItem: (text: string) => boolean): Format<readonly string[]> =>

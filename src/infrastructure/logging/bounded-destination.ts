@@ -59,7 +59,7 @@ export const boundedDestination = (fd: number) => {
     if (count > 0) report(count);
   };
 
-  /** Writes the waiting lines if the process ends without `close`, for instance after an uncaught error. */
+  /** Writes the waiting lines if the process exits without `close`, for instance after an uncaught error. */
   const writeAtExit = (): void => {
     const end = monotonicTime() + CLOSE_TIMEOUT;
     const never = new Int32Array(new SharedArrayBuffer(4));

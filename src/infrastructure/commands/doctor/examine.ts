@@ -9,7 +9,7 @@ export type SetUp = ReadConfig & {
   readonly nodeArguments: readonly string[];
 };
 
-/** `problem`: something does not work or is not safe. `warning`: something works, but is risky or probably not intended. `note`: information. */
+/** `note`: information. `warning`: something is risky, or probably not intended. `problem`: something has to be corrected. */
 export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
 /** One result of the doctor. It contains no secret. */

@@ -137,7 +137,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   };
 };
 
-/** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
+/** The input of the act: its body, in which `sendLink` says whether there is mail, and the ids that the arguments name. @throws CommandError */
 const inputOf = async ({ act, accounts, user, argumentValues, body: parsedBody }: Operation) => {
   const body = parsedBody && 'sendLink' in parsedBody ? { ...parsedBody, sendLink: accounts.hasMail } : parsedBody;
   assertAvailable(accounts, act, body);

@@ -18,7 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits up to `longest` ms for a call of `wake`, but not at all if there was one since the last wait. For one caller. @returns whether a call was for all */
+    /** Waits up to `longest` ms for a call of `wake`, unless there was one since the last wait. For one caller. @returns whether a call was for all */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();

@@ -70,7 +70,7 @@ const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   ];
 };
 
-/** Lists the keys of tokens in the environment, each with its `kid` and its use, and the public key of hooks, if there is one. @throws for instance ConfigError */
+/** Lists the keys of tokens in the environment, each with its `kid` and its use, and the public key of hooks, if any. @throws for instance ConfigError */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;

@@ -87,7 +87,7 @@ const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv):
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/** Runs a command, and ends the process, which an open connection could keep alive, except after `serve` without a failure. @param env gets the variables of `.env`, too */
+/** Runs a command. Ends the process, which an open connection could keep alive, unless `serve` has succeeded. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);

@@ -29,7 +29,7 @@ type Options = {
   readonly readFiles: () => Promise<UserPageTemplates>;
 };
 
-/** The language of the parameter `locale`, or else the one that the visitor chose or the browser prefers, or else `defaultLocale`; and its texts, or those in English. */
+/** The language of the parameter `locale`, or that which the visitor chose, the browser prefers, or `defaultLocale`; and its texts, or English ones. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageTemplates, defaultLocale: string) => {
   const requestedLocale = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);

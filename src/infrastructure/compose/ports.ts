@@ -27,7 +27,7 @@ import type { Limits } from './limits.ts';
 
 /**
  * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, unless a
- * function returns them, the service publishes no keys: publish yours. If it has no keys then, also replace `secrets.sign` and `unsign`, so that instances
+ * function returns them, the service publishes no keys: publish yours. If no keys are set either, also replace `secrets.sign` and `unsign`, so that instances
  * accept each other's signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. `mailer: null`: no mail. Without
  * `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass the clock of its server.
  */

@@ -53,8 +53,8 @@ export class Connection {
   }
 
   /**
-   * For input that is not handled as a request, or is incomplete: sends an error response after the pending responses, and closes. If the response to an incomplete
-   * request has started, it is the last one instead. Input after the last request of the connection is not answered.
+   * For input that is not handled as a request, or is incomplete: sends an error response after the pending responses, and closes. If the response to an
+   * incomplete request has started, it is the last one instead. Input after the last request of the connection is not answered.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;

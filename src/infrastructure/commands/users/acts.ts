@@ -110,7 +110,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Runs an act. If it cannot be undone, the operator is asked first, unless --yes is given. With --dry-run, nothing is changed. @throws for instance CommandError */
+/** Runs an act. If it cannot be undone, the operator is asked first, unless --yes is given. With --dry-run, nothing is changed. */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);

@@ -90,7 +90,7 @@ const fork = (): Worker => {
 
 /**
  * Starts the workers, which share the ports: one worker, and when it listens, the others. So what prevents every start is reported once.
- * @throws Error that names METRICS; or CommandError if a worker did not start, without the reason, which the worker knows
+ * @throws Error that names METRICS; or CommandError without the reason if a worker did not start
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);

@@ -102,7 +102,7 @@ export const settingsOf = (env: Values) => {
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host, and the labels of the host. A new password must not be a variant of one of them. */
+    /** The name of the product, its host, and the labels of the host. With `passwordBlocklist`, no new password may be a variant of one of them. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
@@ -111,7 +111,7 @@ export const settingsOf = (env: Values) => {
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, for which `canBindBrowsers` has the conditions. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys (`canBindBrowsers`). */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),
@@ -131,7 +131,7 @@ export const settingsOf = (env: Values) => {
     /** The URL below which the pages of links in mail are, without a trailing slash. */
     accountPagesUrl: env.ACCOUNT_PAGES_URL ?? `${baseUrl}/auth/link`,
     ownAccountPages: env.ACCOUNT_PAGES_URL === undefined,
-    /** Whether people log in, register and change their account on pages of the service. */
+    /** Whether the service has pages on which people log in, register and change their account. */
     accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
     codePageUrl: hasUserPages(env)

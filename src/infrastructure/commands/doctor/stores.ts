@@ -12,7 +12,7 @@ import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
 import { ANSWER_TIMEOUT_MS, type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
-/** Examines the database, or each node of a cluster, over one connection each, without changing it. */
+/** Examines the database, or each node of a cluster, over one connection each, without changing its data. */
 export const database = async (setUp: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = setUp.config;
   if (options.kind === 'sqlite')

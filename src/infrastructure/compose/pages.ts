@@ -38,7 +38,7 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageTemplates, defaultLo
   return { locale, texts: localeTexts };
 };
 
-/** The language of a page if neither the visitor nor the browser asks for one that has texts: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
+/** The default language of a page: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
 const localeOf = (
   { payloads }: PageContent,
   { locales }: UserPageTemplates,

@@ -21,7 +21,7 @@ export const migrate = async ({ database }: Config, tables: OwnTables = {}): Pro
 /**
  * Some use cases without HTTP, for scripts and tests. It opens no port and purges no rows; mail and webhooks wait for a running service. The log goes to
  * standard error. `register` and `logIn` take bodies as the API does, and validate them. Refusals are thrown as an `AppError`.
- * @param overrides as for `serve`, but without effect of `stopsAtSignals`. Its `close` is called by the returned `close`, or if opening fails.
+ * @param overrides as for `serve`, but `stopsAtSignals` has no effect. Its `close` is called by the returned `close`, or if opening fails.
  * @throws for instance Error that names the invalid setting
  *
  * @example

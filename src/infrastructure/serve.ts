@@ -27,7 +27,7 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   overrides: Overrides<Own> = {},
 ): Promise<(why: string) => Promise<void>> =>
   closingOnFailure(async (opened) => {
-    // Added first, so it is called last: a worker ends when it disconnects from the primary process. `setImmediate` lets an error be thrown before.
+    // Added first, so it is called last: a worker ends when it disconnects from the primary process. `setImmediate` lets an error be thrown first.
     if (isWorker(config)) opened.add(() => void setImmediate(() => process.disconnect?.()));
     if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
@@ -111,7 +111,7 @@ const PAUSE_MS = 250;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Repeats each of the `TASKS` until `signal` is aborted, each time a minute (by default) after no further batch was due.
+ * Repeats each of the `TASKS` until `signal` is aborted, by default a minute after its end.
  * @param onDone called when a task has dealt with all rows that were due
  */
 export const purge = async (

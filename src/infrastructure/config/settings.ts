@@ -232,7 +232,7 @@ export const cookiePathOf = (env: Values): string =>
 /** Whether browsers send the refresh cookie, with its path, to the routes of refresh and log-out (RFC 6265 §5.1.4). */
 export const cookieCoversAuth = (env: Values) => withSlash(authPathOf(env)).startsWith(withSlash(cookiePathOf(env)));
 
-/** The cookie of the access token. Browsers accept its prefix only over https, and `__Host-` only from the host itself (RFC 6265bis §4.1.3). */
+/** The cookie of the access token. A prefix needs the attribute Secure, and `__Host-` a cookie without a domain (RFC 6265bis §4.1.3). */
 const accessCookieOf = (env: Values): AccessCookieSettings => {
   const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = env;
   const prefix = domain === undefined ? '__Host-' : '__Secure-';

@@ -59,7 +59,7 @@ const openAccounts = (config: Config, { storage: customStorage, ports: overrides
     }
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
-    // No command for accounts or webhooks changes the schema, so an outdated one is reported.
+    // The commands that come here do not change the schema, so an outdated one is reported.
     const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
     const openedStorage = await openStorage(

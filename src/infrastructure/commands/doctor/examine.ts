@@ -65,7 +65,7 @@ const findingsOf = async ({ name, reads, run }: Check, setUp: SetUp): Promise<Fi
   }
 };
 
-/** The message of an error of the operating system names a path or an address. Those of other errors may quote values, so `reasonOf` describes them. */
+/** Messages of the operating system quote at most a path or an address. Those of other errors may quote values, so `reasonOf` describes them. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

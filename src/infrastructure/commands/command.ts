@@ -11,7 +11,6 @@ type Values<Declared> = {
 };
 
 type ActionInput<Declared> = {
-  /** The arguments after the name of the action. */
   readonly args: readonly string[];
   readonly options: Values<Declared>;
   readonly env: Env;

@@ -293,7 +293,6 @@ const proxySecret = format.textFormat(
   (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );
 
-/** The back office (ADR 0031). */
 export const ADMIN_VARIABLES = {
   ADMIN_PORT: {
     format: format.portOrOff,

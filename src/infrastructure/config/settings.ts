@@ -178,7 +178,6 @@ export const hasUserPages = (env: Values): boolean =>
 export const loginPageOf = (env: Values): string | null =>
   env.LOGIN_PAGE_URL ?? (hasUserPages(env) ? `${baseUrlOf(env)}/auth/log-in` : null);
 
-/** The service's own origins, and the allowed ones. */
 export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];

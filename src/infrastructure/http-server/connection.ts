@@ -14,7 +14,6 @@ export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent yet, in the order of their requests. */
   readonly #pending: ServerResponse[] = [];
-  /** The response to the request that was admitted last. */
   #latest: ServerResponse | null = null;
   #isClosing = false;
   #isRefused = false;

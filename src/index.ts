@@ -1,5 +1,5 @@
 /**
- * The exports of this package: `serve` and other functions that run the service, and what a program needs for adapters and routes of its own.
+ * The exports of this package: functions such as `serve`, and what a program needs for parts of its own, such as adapters and routes.
  * `docs/own-store.md` explains a storage of one's own, `examples/own-store` is one; the tests of its contract are in `tandem/contracts`.
  *
  * @example
@@ -37,7 +37,7 @@ export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './applicat
 export type { FactorSecrets, Secrets, SignedPurpose, SignedValue } from './application/ports/secrets.ts';
 export type * from './application/ports/session-repository.ts';
 export type * from './application/ports/token-signer.ts';
-/** The name in 1.0. */
+/** The name of `Verification` in version 1.0. */
 export type { Verification as Verified } from './application/ports/token-signer.ts';
 export type * from './application/ports/user-repository.ts';
 export type * from './application/ports/webauthn.ts';

@@ -1,4 +1,3 @@
-/** Groups items in batches of `size`, of which only one is in memory. The last batch may be smaller. */
 export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {

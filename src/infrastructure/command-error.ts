@@ -2,7 +2,7 @@ import { reasonOf, systemReason } from '../adapters/log/redact-error.ts';
 import { AppError } from '../domain/errors/app-error.ts';
 import { ConfigError } from './config.ts';
 
-/** The exit status of a command: 0 done, 1 failed, 2 invalid arguments or configuration, 3 as the help of the command says, which may add other meanings. */
+/** The exit status of a command. Unless its help says otherwise: 0 done, 1 failed, 2 invalid arguments or configuration. 3 is as its help says. */
 export type Status = 0 | 1 | 2 | 3;
 
 export class CommandError extends Error {

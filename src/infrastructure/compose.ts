@@ -187,7 +187,7 @@ const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, 
   return settings;
 };
 
-/** The service's own origins, if requests come from them: from its pages, or from browsers that keep the key of a session. */
+/** The service's own origins, if its pages or browsers that hold the key of a session send requests from them. */
 const callingOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
@@ -198,7 +198,7 @@ const callingOriginsOf = (config: Config, hasAccountPages: boolean): readonly st
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error if a setting needs mail, or second factors, and the ports of the caller have none */
+/** @throws Error if a setting needs mail, or the keys of second factors, and the ports have none */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)

@@ -49,7 +49,7 @@ export const readConfig = (environment: variables.Env) => {
     'OIDC_PROVIDERS' in valid
       ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
       : { providers: [], problems: [] };
-  /** Settings of the variables in `invalidNames` have their defaults. */
+  /** In the settings, an invalid variable counts as unset. */
   const config: Config = {
     ...settingsOf(values),
     providers,

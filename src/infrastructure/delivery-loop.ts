@@ -18,7 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits up to `longest` ms for a call of `wake`, or not at all after a call since the last wait. For one caller. @returns whether a call was for all */
+    /** Waits up to `longest` ms for a call of `wake`, unless there was one since the last wait. For one caller. @returns whether a call was for all */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ const POLL_INTERVAL = 5_000;
 const GRACE = 5_000;
 
 type DeliveryDeps = {
-  /** Begins at most `room` attempts, whose promises never reject. @param lastPolledAt epoch milliseconds. @throws Error if the store cannot be read */
+  /** Begins at most `room` attempts, whose promises never reject. @param lastPolledAt epoch milliseconds. @throws Error if the store fails */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
   readonly concurrency: number;
   /** The name of the store in the log. */

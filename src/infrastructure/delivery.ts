@@ -73,7 +73,7 @@ const CANNOT_SIGN =
 
 const WEBHOOK_LINES = { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' };
 
-/** Logs the outcome of each attempt, without URLs and bodies. While a receiver is down, only the first failure is a warning. */
+/** Logs the outcome of each attempt, without URLs and bodies. Of a receiver's failures that are tried again, only the first one is a warning. */
 export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
   const outages = new Map<string, ReturnType<typeof outageLog>>();
   return (...[outcome, { webhookId, userId, sequence, event, attempts }, status, err]: Reports['webhook']): void => {
@@ -97,7 +97,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
 
 /**
  * The configured mailer, which connects when it sends; `null` if the service sends no mail. Outside production without MAIL_URL, it writes mail to files,
- * and the links in mail to the log.
+ * and the links in it to the log.
  * @throws Error that names DATA_DIR and the reason
  */
 export const openMailer = async (
@@ -154,7 +154,7 @@ export const mailDelivery = (
 
 const MAIL_LINES = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
 
-/** Logs the outcome of each attempt, without addresses. During an outage, only the first failure is a warning. */
+/** Logs the outcome of each attempt, without addresses. Of the failures that are tried again, only the first one of an outage is a warning. */
 export const logOfMail = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
   const outage = outageLog(logger, MAIL_LINES);
   return (...[outcome, { id, kind, userId, attempts }, err]: Reports['mail']): void => {

@@ -20,9 +20,9 @@ export const migrate = async ({ database }: Config, tables: OwnTables = {}): Pro
 
 /**
  * Some use cases without HTTP, for scripts and tests. It opens no port and purges no rows; mail and webhooks wait for a running service. The log goes to
- * standard error. `register` and `logIn` take bodies as the API does, and validate them. What is refused throws an `AppError` with a code of the catalog.
- * @param overrides as for `serve`. Its `close` is called by the returned `close`, or if opening fails.
- * @throws Error that names the invalid setting or override
+ * standard error. `register` and `logIn` take bodies as the API does, and validate them. Refusals are thrown as an `AppError`.
+ * @param overrides as for `serve`, but `stopsAtSignals` has no effect. Its `close` is called by the returned `close`, or if opening fails.
+ * @throws for instance Error that names the invalid setting
  *
  * @example
  * const auth = await open(parseConfig({ NODE_ENV: 'test' }), { storage: memoryStorage() });
@@ -51,7 +51,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
       },
       /** @returns tokens, or a `pendingLogin` if a second factor, or a code by mail for a new device, is missing */
       logIn: async (body: v.InferInput<typeof LoginBody>) => logInUser(parseBody(LoginBody, body)),
-      /** @returns a new pair of tokens, which replaces the old one. If the old refresh token is used again after JWT_REFRESH_RACE_WINDOW, the session ends. */
+      /** @returns a new pair of tokens, which replaces the old one */
       refresh: (refreshToken: string) => refreshTokens([refreshToken]),
       logOut: (refreshToken: string) => endSession([refreshToken]),
       close: opened.closeAll,

@@ -11,7 +11,7 @@ export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
 
-/** Restricts `dataDir` by `restrictOwnDirectory`, and a directory in it if this process may. @throws Error if everybody can still access the directory in it */
+/** Tries to restrict `dataDir` (`restrictOwnDirectory`) and a directory in it. @throws Error if everybody can still access the directory in it */
 export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;

@@ -13,12 +13,11 @@ import { SIGNALS_OF_NPM, type Stop, stopAtSignals } from './signals.ts';
 import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
- * Starts the service. If that fails, all opened parts are closed, including the caller's storage. With WORKERS above 1, this process starts worker
+ * Starts the service. If that fails, all opened parts are closed, and `overrides.close` is called. With WORKERS above 1, the first process starts worker
  * processes, which run the same program, and serve the requests.
- * @param overrides replacements for parts of the service
  * @returns a function that stops the service, as SIGTERM and SIGINT do unless `stopsAtSignals` is `false`: the service accepts requests for
  *   SHUTDOWN_DELAY, answers them, and closes all connections. With one process, `why` is logged. Further calls wait for the first one.
- * @throws Error that names the invalid setting or override
+ * @throws for instance Error that names the invalid setting
  *
  * @example
  * const stop = await serve(parseConfig(process.env), { storage, close: () => database.close() });
@@ -28,7 +27,7 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   overrides: Overrides<Own> = {},
 ): Promise<(why: string) => Promise<void>> =>
   closingOnFailure(async (opened) => {
-    // Added first, so it is called last: a worker ends when it disconnects from the primary process. The end is delayed until an error was thrown.
+    // Added first, so it is called last: a worker ends when it disconnects from the primary process. `setImmediate` lets an error be thrown first.
     if (isWorker(config)) opened.add(() => void setImmediate(() => process.disconnect?.()));
     if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
@@ -105,14 +104,14 @@ const serveRequests = async (
   };
 };
 
-/** The limit of a purge in one batch: small, since other transactions wait for its locks. */
+/** The limit of rows in a batch: small, since other transactions may wait for its locks. */
 const BATCH_SIZE = 100;
 /** Milliseconds between two batches of a mass ending, which is not urgent: its sessions are refused already. */
 const PAUSE_MS = 250;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Repeats each of the `TASKS` until `signal` is aborted, a minute after its end. A purge that has deleted rows writes one line to the log.
+ * Repeats each of the `TASKS` until `signal` is aborted, by default a minute after its end.
  * @param onDone called when a task has dealt with all rows that were due
  */
 export const purge = async (

@@ -6,7 +6,7 @@ type Stoppable = { readonly stop: Stop; readonly signalLimit: number; readonly f
 /** If npm runs the program, it gets two signals at a Ctrl-C: one from the terminal, one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
-/** The services that run in this process. `signalCount` is the number of signals that the process has received while there were any. */
+/** The services of this process that stop at signals. `signalCount`: how many of the `SIGNALS` have arrived while there were such services. */
 const running = new Set<Stoppable>();
 let signalCount = 0;
 
@@ -20,11 +20,11 @@ const onSignal = (signal: NodeJS.Signals): void => {
 };
 
 /**
- * Calls `stop` at the first signal. Afterwards it ends the process, which an open connection to a server that hangs could keep alive, unless the program
- * has a listener of its own for the signal.
+ * Calls `stop` at the first signal. Unless the program has a listener of its own for the signal, the process ends when `stop` has ended: an open
+ * connection to a server that hangs could keep it alive.
  * @param signalLimit if more signals arrive than the limit of each running service, the process ends at once. `Infinity` for a worker: it ends with its primary
  * @param fail called if `stop` fails after a signal
- * @returns a function that calls `stop` as well. After it, signals do not call `stop`; by default, they end the process.
+ * @returns a function that calls `stop` too. When it has succeeded, signals no longer call `stop`
  */
 export const stopAtSignals = (stop: Stop, signalLimit: number, fail: Stoppable['fail']): Stop => {
   const service = { stop, signalLimit, fail };

@@ -135,7 +135,7 @@ export const openTemplates = async (config: TemplateConfig) => {
   };
 };
 
-/** Writes files to a directory. @throws Error if one of them exists */
+/** Writes files to a directory. @throws Error, for instance if one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
   const firstCreated = await mkdir(directory, { recursive: true });
   // New directories are readable for everybody, since the files are no secrets and the service may run as another user. Other directories keep their mode.

@@ -7,7 +7,7 @@ const UTF_16 = new Map([
 ]);
 
 /**
- * Decodes UTF-8, or UTF-16 with a byte order mark, which editors on Windows write. The mark is removed.
+ * Decodes UTF-8, or UTF-16 with a byte order mark, which some editors on Windows write. The mark is removed.
  * @throws Error for invalid bytes, and for NUL: UTF-16 without a mark is often valid UTF-8 with many NULs
  */
 export const decodeText = (bytes: Uint8Array): string => {
@@ -20,7 +20,7 @@ export const decodeText = (bytes: Uint8Array): string => {
   throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
 };
 
-/** Reads a text file. @throws Error that names the file */
+/** Reads a text file. @throws Error, which names the file if its content is not text */
 export const readTextFile = async (path: string): Promise<string> => {
   const bytes = await readFile(path);
   try {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Loaded by `npm run dev`: makes `node --watch` restart the service when `.env` changes. `--watch-path` would fail if there is no `.env`. */
+/** Loaded by `npm run dev`: if there is a file `.env`, makes `node --watch` restart the service when it changes. */
 if (existsSync('.env')) process.send?.({ 'watch:require': [resolve('.env')] });

@@ -15,7 +15,7 @@ export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => worke
 /** For failures that do not matter, such as that of a message to a process that has just ended. */
 const ignore = (): undefined => undefined;
 
-/** Milliseconds between two pings that the primary process sends to each listening worker. */
+/** Milliseconds after which the primary process pings each listening worker again. */
 const PING_INTERVAL = 5_000;
 /** After this many unanswered pings, a worker is killed. A limit in time would also kill workers after a sleep of the machine. */
 const MAX_UNANSWERED = 6;
@@ -31,7 +31,7 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
     metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
   });
 
-/** Kills workers that hang. @returns the last metrics of each worker, also of one that hangs: without them, the sums of counters would decrease */
+/** Kills workers that have listened and hang. @returns a function for the last metrics of each running worker, also of one that hangs */
 const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWorker[]) => {
   const watchedWorkers = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
@@ -52,7 +52,7 @@ const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWork
   return () => [...watchedWorkers.values()].map(({ metrics }) => metrics);
 };
 
-/** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE` at each end, unless the worker has lived for `HEALTHY_AFTER`. */
+/** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE`, and begin again after a worker that has lived for `HEALTHY_AFTER`. */
 const FIRST_PAUSE = 100;
 const LAST_PAUSE = 30_000;
 const HEALTHY_AFTER = 60_000;
@@ -68,7 +68,7 @@ const endOf = (worker: Worker): Promise<WorkerEnd> =>
 /**
  * Starts a worker. If a worker ends before it has accepted a connection that the primary process has sent to it, Node.js leaves the connection open, and
  * the client would wait for ever. So when a worker ends, the last connection sent to each of its ports is closed, which does nothing to an accepted one.
- * These messages are private to Node.js (ADR 0034).
+ * The messages that are read here are private to Node.js (ADR 0034).
  */
 const fork = (): Worker => {
   const worker = cluster.fork();
@@ -89,9 +89,8 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers, which share the ports. The others start when the first one listens, which has brought the database up to date by then (unless
- * MIGRATE_ON_START is false). So what prevents every start is reported once.
- * @throws CommandError if a worker cannot start. It lacks the reason, which a worker writes to standard error itself
+ * Starts the workers, which share the ports: one worker, and when it listens, the others. So what prevents every start is reported once.
+ * @throws Error that names METRICS; or CommandError without the reason if a worker did not start
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);

@@ -11,14 +11,13 @@ type Values<Declared> = {
 };
 
 type ActionInput<Declared> = {
-  /** The arguments after the name of the action, as many as the action declares. */
   readonly args: readonly string[];
   readonly options: Values<Declared>;
   readonly env: Env;
   readonly terminal: Terminal;
 };
 
-/** The output of an action: `text`, or with `--json` the object `json` in one line, if there is one. */
+/** The output of an action: `text`, or where the output is JSON, the object `json` in one line, if there is one. */
 export type Answer = { readonly text: string; readonly json?: object; readonly status?: Status };
 
 /** An action of a command, such as `users find USER`. The help of the command is made from it. */

@@ -16,7 +16,7 @@ const sqliteIn = (env: Env) => {
   return { database, dataDir };
 };
 
-/** The database of MOVE_FROM, which is validated like DATABASE_URL. @throws ConfigError that names MOVE_FROM in place of DATABASE_URL */
+/** The database of MOVE_FROM, which is read like DATABASE_URL. @throws ConfigError that names MOVE_FROM in place of DATABASE_URL */
 const sourceIn = (env: Env): Config['database'] => {
   const { [MOVE_FROM]: url, [`${MOVE_FROM}_FILE`]: file } = env;
   try {

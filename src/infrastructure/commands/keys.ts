@@ -70,7 +70,7 @@ const hookFiles = (key: KeyPair['privateKey']): Output[] => {
   ];
 };
 
-/** Lists the keys of tokens in the environment, each with its `kid` and its use, and the public key of hooks. @throws ConfigError */
+/** Lists the keys of tokens in the environment, each with its `kid` and its use, and the public key of hooks, if any. @throws for instance ConfigError */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -83,7 +83,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted; Error without FACTOR_KEYS
+ * @throws for instance CommandError if some secrets cannot be decrypted: they stay as they are, and all others are encrypted
  */
 const reEncryptSecrets = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

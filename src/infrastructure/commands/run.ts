@@ -87,7 +87,7 @@ const runNamed = async (commandLine: readonly string[], env: NodeJS.ProcessEnv):
   return name === 'serve' && status === 0 ? null : status;
 };
 
-/** Runs a command, and ends the process, which an open connection could keep alive, unless `serve` goes on. @param env gets the variables of `.env`, too */
+/** Runs a command. Ends the process, which an open connection could keep alive, unless `serve` has succeeded. @param env gets the variables of `.env`, too */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
   const status = await runNamed(args, env).catch(exitWithFailure);
@@ -98,7 +98,7 @@ export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv
  * Runs the command `npx tandem users`, which finds, shows and changes accounts, on the terminal of the process.
  * @param args the arguments of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param overrides replacements for the storage and ports, as for `serve`; `close` is called at the end
+ * @param overrides replacements for the storage and ports; `close` is called at the end
  * @returns the exit status
  *
  * @example

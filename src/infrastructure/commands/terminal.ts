@@ -23,7 +23,7 @@ const ask = async (question: string): Promise<boolean> => {
   return /^y(?:es)?$/i.test(answer.trim());
 };
 
-/** Writes to standard output, which a reader such as `head` may have closed. @throws Error if it cannot be written, as on a full disk */
+/** Writes to standard output, unless a reader such as `head` has closed it. @throws Error if that fails, for instance on a full disk */
 const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     // The callback below handles errors, but an `error` event without a listener would end the process.

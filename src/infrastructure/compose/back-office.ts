@@ -29,7 +29,7 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
   ),
 ];
 
-/** The handlers and routes of the back office (ADR 0031): the stages of the service, over routes for programs, and if people can log in, pages for them. */
+/** The handlers and routes of the back office (ADR 0031): the stages of the service over routes for programs, and pages if people can be authenticated. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
   deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'resetLinkHandOver' | 'shownSettings'>,

@@ -15,7 +15,7 @@ export type Limits = {
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
-  /** `null` if no Redis is configured. */
+  /** `null` without Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
 };
 

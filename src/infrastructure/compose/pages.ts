@@ -29,7 +29,7 @@ type Options = {
   readonly readFiles: () => Promise<UserPageTemplates>;
 };
 
-/** The language of the parameter `locale`, or else the one that the visitor chose or the browser prefers, or else `defaultLocale`, and the texts in it. */
+/** The language of the parameter `locale` if it has texts, or else that of `pageLocale`; and its texts, or English ones. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageTemplates, defaultLocale: string) => {
   const requestedLocale = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === requestedLocale) ?? pageLocale(ctx, defaultLocale, locales);
@@ -38,7 +38,7 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageTemplates, defaultLo
   return { locale, texts: localeTexts };
 };
 
-/** The language of a page if the browser asks for none that has texts: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
+/** The default language of a page: that of the account, or else of DEFAULT_LOCALE; `undefined` if both lack texts. */
 const localeOf = (
   { payloads }: PageContent,
   { locales }: UserPageTemplates,

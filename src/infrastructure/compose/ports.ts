@@ -27,7 +27,7 @@ import type { Limits } from './limits.ts';
 
 /**
  * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, unless a
- * function returns them, the service publishes no keys: publish yours. If it has no keys then, also replace `secrets.sign` and `unsign`, so that instances
+ * function returns them, the service publishes no keys: publish yours. If no keys are set either, also replace `secrets.sign` and `unsign`, so that instances
  * accept each other's signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. `mailer: null`: no mail. Without
  * `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass the clock of its server.
  */
@@ -59,10 +59,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
   /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;
-  /**
-   * Routes of the application, made with `route`. Like the API of the service, they get authentication, rate limits, validation and the envelope of
-   * answers, and are in the OpenAPI document: docs/extend.md.
-   */
+  /** Routes of the application, made with `route`: docs/extend.md. */
   routes?(service: ServiceWith<Own>): readonly Route[];
   /** Functions that decide about registrations, add claims to access tokens, or are told of events: docs/extend.md. */
   readonly hooks?: Hooks;

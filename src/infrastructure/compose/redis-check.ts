@@ -9,7 +9,7 @@ import type { RedisClient } from '../../adapters/redis/connect.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import { evictionOf, infoOf, isNodeOfCluster } from '../../adapters/redis/open.ts';
 
-/** Rejects if Redis cannot count all clients: if it is one node of a cluster, or does not accept all writes. */
+/** Rejects if Redis cannot count all clients, for instance if it is one node of a cluster, or does not accept all writes. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) await pingCluster(redis);
   else if (isNodeOfCluster(await infoOf(redis))) throw new LoggableError('connected to one node of a cluster');
@@ -42,7 +42,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Runs the scripts with which the service counts, on a key of its own. Rejects if Redis does not accept writes, or its user may not run them. */
+/** Runs the scripts with which the service counts, on a key of its own. Rejects if one of them fails. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);

@@ -18,7 +18,7 @@ type Listeners = {
   readonly countRefusal: (...details: Reports['login-refused']) => void;
 };
 
-/** Passes the reports of use cases to the log, to the metrics, and to `countRefusal`. An error of a listener is only logged. */
+/** Passes each report of a use case to the log, to the metrics, or to `countRefusal`. An error of a listener is only logged. */
 export const openReports = ({ logger, metrics, countRefusal }: Listeners): Report => {
   const reports = new EventEmitter<Reports>();
   reports.on('login-refused', countRefusal);

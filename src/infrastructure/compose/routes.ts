@@ -68,7 +68,7 @@ type RouteOptions = {
   readonly own: readonly Route[];
 };
 
-/** All routes. @throws Error if a route of the application has the name, the method and path, or with another meaning an error code, of another route */
+/** All routes. @throws Error if a route of the application has the name of another route, or its method and path, or declares an error code in another way */
 export const declareRoutes = (
   deps: Service,
   config: Config,
@@ -169,7 +169,7 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** The URL at which users change their password, or ask for a link to do so. A front end's page for password resets has to ask for the address there. */
+/** The URL at which users change their password, or ask for a link. Without a token, a front end's page for password resets has to ask for the address. */
 const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;

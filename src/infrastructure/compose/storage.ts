@@ -12,7 +12,7 @@ import type { Overrides } from './ports.ts';
 /** What `OpenStorage` has beside the members of a caller's storage. `Overrides` has the checks and `close` of that storage. */
 const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
-/** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws Error that names the setting at fault */
+/** The `sessions` of the opened storage revert rotations whose outcome is unknown (ADR 0003). @throws for instance Error that names the setting at fault */
 export const openStorage = async (
   config: Config,
   logger: Logger,
@@ -34,7 +34,7 @@ export const openStorage = async (
 
 const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  // Loaded only if the caller has no storage, since Kysely and the drivers are slow to load.
+  // Not loaded for a storage of the caller, since Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { database, migrateOnStart: migrate } = config;
   const onFailOver = (host: string, err: unknown) => logger.warn({ err, host }, 'the database is used at another host');

@@ -17,7 +17,7 @@ const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
-/** A mailbox of RFC 5322 §3.4 in a simple form: a name without special characters, and an address in ASCII. */
+/** A mailbox of RFC 5322 §3.4 in a simple form: an address in ASCII, alone or after a name without special characters. */
 const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
@@ -254,7 +254,7 @@ export const ACCOUNT_VARIABLES = {
   },
 } as const satisfies Record<string, format.Variable>;
 
-/** For a move from another system, whose users stay logged in and keep their passwords. */
+/** For a move from another system, whose users can stay logged in and keep their passwords. */
 export const FORMER_SYSTEM_VARIABLES = {
   ADOPTION_PUBLIC_KEY: {
     format: adoptionKeys,
@@ -293,7 +293,6 @@ const proxySecret = format.textFormat(
   (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );
 
-/** The back office (ADR 0031). */
 export const ADMIN_VARIABLES = {
   ADMIN_PORT: {
     format: format.portOrOff,

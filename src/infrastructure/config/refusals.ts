@@ -55,7 +55,7 @@ const hostOfService = (env: Values): string => hostOf(new URL(baseUrlOf(env)));
 const isOutside = (env: Values, domain: string | undefined): boolean =>
   domain !== undefined && !`.${hostOfService(env)}`.endsWith(`.${domain}`);
 
-/** Whether the cookie would be for a top-level domain: browsers refuse such a cookie. */
+/** Whether the cookie of the access token would be for a top-level domain: browsers refuse such a cookie. */
 const hasTopLevelCookie = (env: Values): boolean =>
   env.ACCESS_COOKIE_DOMAIN?.includes('.') === false && env.ACCESS_COOKIE_DOMAIN !== hostOfService(env);
 

@@ -87,7 +87,7 @@ export const settingsOf = (env: Values) => {
     allowedOriginsSetting,
     ownOrigins,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
-    /** The application to which the pages of the service lead: the first allowed origin of a website; `null` if there is none. */
+    /** The application to which the pages of the service lead by default: the first allowed origin of a website; `null` if there is none. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
     console: !isProduction(env),
@@ -97,21 +97,21 @@ export const settingsOf = (env: Values) => {
     tracing: tracingOf(env),
     admin: adminOf(env),
     adminUsers: env.ADMIN_USERS ?? [],
-    /** The URL to which the pages for log-in send operators; `null` if operators do not log in at the service. */
+    /** The URL to which the pages for log-in send operators; `null` without ADMIN_USERS. */
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host, and the labels of the host. A new password must not be a variant of one of them. */
+    /** The name of the product, its host, and the labels of the host. With `passwordBlocklist`, no new password may be a variant of one of them. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
-    /** `null` if the service generates its keys in `dataDir`, which it never does in production. */
+    /** `null` if no keys are set, which production refuses. */
     keys: keysOf(env),
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, for which `canBindBrowsers` has the conditions. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys (`canBindBrowsers`). */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),
@@ -131,7 +131,7 @@ export const settingsOf = (env: Values) => {
     /** The URL below which the pages of links in mail are, without a trailing slash. */
     accountPagesUrl: env.ACCOUNT_PAGES_URL ?? `${baseUrl}/auth/link`,
     ownAccountPages: env.ACCOUNT_PAGES_URL === undefined,
-    /** Whether people log in, register and change their account on pages of the service. */
+    /** Whether the service has pages on which people log in, register and change their account. */
     accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
     codePageUrl: hasUserPages(env)
@@ -161,7 +161,7 @@ export const settingsOf = (env: Values) => {
   };
 };
 
-/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for localhost, 127.0.0.1 and ::1 as well. */
+/** The origins of the service's pages; none in production without BASE_URL. Outside production, a loopback host stands for localhost, 127.0.0.1 and ::1. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));
@@ -178,12 +178,11 @@ export const hasUserPages = (env: Values): boolean =>
 export const loginPageOf = (env: Values): string | null =>
   env.LOGIN_PAGE_URL ?? (hasUserPages(env) ? `${baseUrlOf(env)}/auth/log-in` : null);
 
-/** The origins to which the service may send visitors: its own and the allowed ones, without those of WEBAUTHN_ORIGINS. */
 export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
 
-/** The database, with time-outs below that of a request, so that the request can still report a failure. */
+/** The database. Time-outs of a database server are below that of a request, so that the request can still report a failure. */
 const databaseOf = (env: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = env;
   if (url === undefined)
@@ -232,7 +231,7 @@ export const cookiePathOf = (env: Values): string =>
 /** Whether browsers send the refresh cookie, with its path, to the routes of refresh and log-out (RFC 6265 §5.1.4). */
 export const cookieCoversAuth = (env: Values) => withSlash(authPathOf(env)).startsWith(withSlash(cookiePathOf(env)));
 
-/** The cookie of the access token. Browsers accept its prefix only over https, and `__Host-` only from the host itself (RFC 6265bis §4.1.3). */
+/** The cookie of the access token. A prefix needs the attribute Secure, and `__Host-` a cookie without a domain (RFC 6265bis §4.1.3). */
 const accessCookieOf = (env: Values): AccessCookieSettings => {
   const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = env;
   const prefix = domain === undefined ? '__Host-' : '__Secure-';

@@ -55,7 +55,7 @@ export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
 export const issuerUrl = safeUrl('a provider');
 
-/** Few enough that a header that lists them stays short. */
+/** Few enough that a header that lists origins, or names of headers, stays short. */
 const MAX_ITEMS = 50;
 
 const listOf = (expected: string, isItem: (text: string) => boolean): Format<readonly string[]> =>
@@ -64,7 +64,7 @@ const listOf = (expected: string, isItem: (text: string) => boolean): Format<rea
     return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
   });
 
-/** Whether a browser would send this text in the header Origin (RFC 6454 §6.2). `*` is refused, since `URL` accepts it in a host. */
+/** Whether a browser sends this text as the Origin of a website (RFC 6454 §6.2). `*` is refused, since `URL` accepts it in a host. */
 const isWebOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');

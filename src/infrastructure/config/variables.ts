@@ -48,7 +48,7 @@ export const readVariables = (env: Env) => {
   return { values: values as Partial<Values>, invalid };
 };
 
-/** All variables with their values. The value is `null` for secrets, for public keys, and for PAGE_SERVERS, which has hashes of secrets. */
+/** `VARIABLES` with their values. The value is `null` for secrets, for public keys, and for PAGE_SERVERS, which has hashes of secrets. */
 export const shownSettings = (env: Env) =>
   VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];
@@ -67,7 +67,7 @@ const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((n
 
 /**
  * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
- * Quotes around values that are not from such files are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
+ * Quotes around the service's values that are not from such files are removed: `docker run --env-file` and `kubectl create secret --from-env-file` keep them.
  */
 export const readEnvironment = (environment: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...environment };
@@ -93,7 +93,7 @@ export const readEnvironment = (environment: Env): { readonly env: Env; readonly
   return { env: env.PGPASSWORD_FILE ? withPassword(env) : env, problems };
 };
 
-/** Puts PGPASSWORD into the URL, since the driver reads PGPASSWORD from the environment of the process, and not from the file of PGPASSWORD_FILE. */
+/** Puts PGPASSWORD into a URL of PostgreSQL without a password, since the driver reads it only from the environment of the process. */
 const withPassword = (env: Env): Env => {
   const text = withSocketHost(env.DATABASE_URL ?? '');
   if (!env.PGPASSWORD || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;

@@ -14,7 +14,6 @@ export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent yet, in the order of their requests. */
   readonly #pending: ServerResponse[] = [];
-  /** The response to the request that was admitted last. */
   #latest: ServerResponse | null = null;
   #isClosing = false;
   #isRefused = false;
@@ -53,8 +52,8 @@ export class Connection {
   }
 
   /**
-   * Answers input that cannot be handled as a request, or does not arrive completely: sends an error response after the pending responses, and closes. If
-   * the response to the incomplete request has started already, no second one is sent.
+   * For input that is not handled as a request, or is incomplete: sends an error response after the pending responses, and closes. If the response to an
+   * incomplete request has started, it is the last one instead. Input after the last request of the connection is not answered.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;
@@ -110,8 +109,8 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether a request must be the last one of its connection. After a request with `Upgrade`, the parser of Node.js drops the rest of what it has read. If that
- * is the head of the next request, the body of that is parsed as a request. `Transfer-Encoding` in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
+ * Whether a request must be the last one of its connection. After a request with `Upgrade`, the parser of Node.js drops the rest of what it has read. If it
+ * drops the head of the next request, the body would be parsed as a request. `Transfer-Encoding` in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -120,7 +119,7 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
 
 type ErrorResponse = Awaited<ReturnType<HttpHandlers['errorResponse']>>;
 
-/** An error of the parser or a timer of Node.js, with the input that the parser has read last. */
+/** An error of the event `clientError`. An error of the parser has the input that it has read last. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -132,7 +131,7 @@ const STATUS: Readonly<Record<string, number>> = {
 export const statusOf = ({ code = '' }: ParserError): number => STATUS[code] ?? 400;
 
 /**
- * An error response as HTTP/1.1 text, for input that Node.js does not pass on as a complete request.
+ * An error response as HTTP/1.1 text, which is written to the socket itself.
  * @param packet the input that the parser has read last. If it may have a HEAD request, the text has neither body nor length: a client would read the
  *   body of a response to HEAD as the next response.
  */

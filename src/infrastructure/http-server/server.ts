@@ -15,7 +15,7 @@ import {
   statusOf,
 } from './connection.ts';
 
-/** How many connections a server accepts, by the variables of its address (ADR 0017). Further connections are closed at once. */
+/** The most open connections of a server, by the variables of its address (ADR 0017). Further connections are closed at once. */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
 type AddressNames = keyof typeof MAX_CONNECTIONS;
 
@@ -34,7 +34,7 @@ export const KEEP_ALIVE_TIMEOUT = 65_000;
 const CHECKING_INTERVAL = 1_000;
 /** Bytes that are buffered in each direction of a socket before its source is paused. */
 const HIGH_WATER_MARK = 16_384;
-/** Milliseconds that idle connections stay open when the server closes, since a request may be in transit. */
+/** Milliseconds that idle connections stay open after `close`, since a request may be in transit. */
 const GRACE = 1_000;
 
 /** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
@@ -52,7 +52,7 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   return {
     // The cast: a server that listens on a port has an address of this type.
     address: server.address() as AddressInfo,
-    /** Accepts no further connection, and closes when all requests have their responses, or at the latest a second after the request time-out. */
+    /** Accepts no further connection, and closes when all requests have their responses, or at the latest after `requestTimeoutMs` and a second. */
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
@@ -79,7 +79,7 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
   Object.assign(server, { dropMaxConnection: true });
   // Closes a connection after this time without traffic, while the handler runs or the client reads. The time-outs for requests are shorter, and send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
-  // 0 means no limit of the number of headers: Node.js would drop further ones silently. Their size is limited to 16 KiB.
+  // Beyond this number, Node.js would drop headers silently. 0 means no limit. By default, Node.js limits their size to 16 KiB.
   server.maxHeadersCount = 0;
   return server;
 };

@@ -4,7 +4,7 @@ import { monotonicTime } from '../../adapters/clock/system.ts';
 
 /** The most bytes of lines that wait to be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
-/** Milliseconds until another attempt to write. They double up to `LAST_RETRY` after each attempt that has written nothing. */
+/** Milliseconds between attempts to write. Before `close`, they double up to `LAST_RETRY` after attempts that have written nothing. */
 const FIRST_RETRY = 1;
 const LAST_RETRY = 100;
 /** Milliseconds to write the waiting lines when the log is closed, or the process ends. */
@@ -12,7 +12,7 @@ const CLOSE_TIMEOUT = 1_000;
 
 /**
  * Writes each line to a file descriptor at once. While writing fails, as on a full disk or to a pipe that is not read, up to a mebibyte of lines waits.
- * @param fd a descriptor to which a write does not block
+ * @param fd a descriptor to which a write should not block
  */
 export const boundedDestination = (fd: number) => {
   /** The waiting lines. The first one lacks the part that was written already. */
@@ -34,7 +34,7 @@ export const boundedDestination = (fd: number) => {
         else waitingLines.shift();
       }
     } catch {
-      // The lines are written by a later attempt.
+      // For instance, a pipe is full. The lines stay.
     }
     return waitingBytes < before;
   };
@@ -59,7 +59,7 @@ export const boundedDestination = (fd: number) => {
     if (count > 0) report(count);
   };
 
-  /** Writes the waiting lines if the process ends without `close`, for instance after an uncaught error. */
+  /** Writes the waiting lines if the process exits without `close`, for instance after an uncaught error. */
   const writeAtExit = (): void => {
     const end = monotonicTime() + CLOSE_TIMEOUT;
     const never = new Int32Array(new SharedArrayBuffer(4));
@@ -69,7 +69,7 @@ export const boundedDestination = (fd: number) => {
   process.on('exit', writeAtExit);
 
   return {
-    /** Writes a line, keeps it for later, or drops it. Never waits, and never throws. */
+    /** Writes a line, keeps it for later, or drops it. Never throws. */
     write: (text: string): void => {
       const line = Buffer.from(text);
       if (waitingBytes + line.length > MAX_WAITING) {

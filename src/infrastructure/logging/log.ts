@@ -118,7 +118,7 @@ export const terminalText = async (): Promise<(line: string) => string> => {
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** The log of the process on standard output or standard error. Writing a line does not wait until somebody reads it (ADR 0018). */
+/** The log of the process, on standard output or standard error (ADR 0018). */
 export const openLog = async (
   { logLevel: level, nodeEnv }: Pick<Config, 'logLevel' | 'nodeEnv'>,
   stream: 'stdout' | 'stderr',

@@ -9,7 +9,7 @@ export type SetUp = ReadConfig & {
   readonly nodeArguments: readonly string[];
 };
 
-/** `problem`: something does not work or is not safe. `warning`: something works, but is risky or probably not intended. `note`: information. */
+/** `note`: information. `warning`: something is risky, or probably not intended. `problem`: something has to be corrected. */
 export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
 /** One result of the doctor. It contains no secret. */
@@ -65,7 +65,7 @@ const findingsOf = async ({ name, reads, run }: Check, setUp: SetUp): Promise<Fi
   }
 };
 
-/** The message of an error of the operating system names a path or an address. Those of other errors may quote values, so `reasonOf` describes them. */
+/** Messages of the operating system quote at most a path or an address. Those of other errors may quote values, so `reasonOf` describes them. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

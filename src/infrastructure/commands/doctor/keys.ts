@@ -7,7 +7,7 @@ import { ALL_KEY_FILES, KEY_FILES, type KeyFile, readIfAny } from '../../keys.ts
 import { decodeText } from '../../texts.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
-/** Examines the keys of tokens and of authenticator apps in the environment, or else in DATA_DIR, without creating any. */
+/** Examines the keys of tokens and of authenticator apps in the environment, or outside production in DATA_DIR, without creating any. */
 export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: |^FACTOR_KEYS: /.test(text)))
     return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');

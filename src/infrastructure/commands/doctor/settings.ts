@@ -8,7 +8,6 @@ import { existingHookKey, newHookKey } from '../../keys.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { ANSWER_TIMEOUT_MS, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
-/** Reports the errors and warnings of the configuration, as a start of the service does. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
   ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
   ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),

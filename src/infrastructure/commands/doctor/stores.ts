@@ -12,7 +12,7 @@ import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
 import { ANSWER_TIMEOUT_MS, type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
-/** Examines the database, or each node of a cluster, over one connection each, without changing it. */
+/** Examines the database, or each node of a cluster, over one connection each, without changing its data. */
 export const database = async (setUp: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = setUp.config;
   if (options.kind === 'sqlite')
@@ -41,7 +41,7 @@ const examineDatabase = async (options: DatabaseOptions, { config, invalidNames 
     );
   try {
     const findings = await findingsOf(opened, config);
-    // If the key is invalid, or the tables cannot be read, other findings say so, and webhooks are left out.
+    // If HOOK_PRIVATE_KEY is invalid, or the tables cannot be read, other findings say so, and webhooks are left out.
     if (invalidNames.has('HOOK_PRIVATE_KEY')) return findings;
     return [...findings, ...(await webhookFindings(opened, config).catch(() => []))];
   } finally {
@@ -150,7 +150,7 @@ export const clockFinding = (before: number, other: number, after: number): Find
   );
 };
 
-/** Examines a Redis server, or all masters of a cluster, with the connection and the commands that the service uses. */
+/** Examines a Redis server, or all masters of a cluster, with the commands that the service uses. */
 export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> => {
   if (redisUrl === null)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');

@@ -96,7 +96,7 @@ const RETIRE = [
   'hold a token signed with it.',
 ];
 
-/** Makes a key for the secrets of authenticator apps, and instructions if the environment has keys. @throws ConfigError; Error if it has too many */
+/** Makes a key for the secrets of authenticator apps, and instructions. @throws ConfigError; Error if the environment has too many keys */
 export const makeFactorKey = (env: Env): Output[] => {
   const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));
   if (old.length === MAX_FACTOR_KEYS)

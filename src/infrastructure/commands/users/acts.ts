@@ -19,7 +19,7 @@ import { type Action, type Answer, action, countText } from '../command.ts';
 import { assertConfirmed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** The members of a request that are arguments (behind USER, if there is one), unless they are optional, and their names in the help. */
+/** The members of a request that are arguments, unless they are optional, and their names in the help. */
 const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
 /** The options for the other members of a request, and for optional ones of `ARGUMENT_NAMES`, as `Action` declares options. */
@@ -33,7 +33,7 @@ const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | str
   locale: ['locale', 'de'],
 };
 
-/** The codes of command errors by the codes of the catalog of errors. */
+/** The codes of command errors for some codes of the catalog of errors. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH_USER_DUPLICATE: 'registered',
   AUTH_REGISTRATION_CLOSED: 'closed',
@@ -110,7 +110,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Runs an act. If it cannot be undone, the operator is asked first, unless --yes is given. With --dry-run, nothing is changed. @throws CommandError */
+/** Runs an act. If it cannot be undone, the operator is asked first, unless --yes is given. With --dry-run, nothing is changed. */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
@@ -137,7 +137,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   };
 };
 
-/** The input of the act: that of the arguments, `sendLink`, and the ids that the arguments name. @throws CommandError */
+/** The input of the act: its body, in which `sendLink` says whether there is mail, and the ids that the arguments name. @throws CommandError */
 const inputOf = async ({ act, accounts, user, argumentValues, body: parsedBody }: Operation) => {
   const body = parsedBody && 'sendLink' in parsedBody ? { ...parsedBody, sendLink: accounts.hasMail } : parsedBody;
   assertAvailable(accounts, act, body);

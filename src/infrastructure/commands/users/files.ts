@@ -118,7 +118,7 @@ type ExportOptions = {
 
 const BATCH = 100;
 
-/** Writes all users, with password hashes and the secrets of authenticator apps, in the form that `import` reads. @throws CommandError */
+/** Writes all users, with password hashes and the secrets of authenticator apps that can be decrypted, in the form that `import` reads. */
 export const exportAll = async ({ config, terminal, out, yes }: ExportOptions): Promise<Answer> => {
   if (out === undefined && terminal.isShown && !yes)
     throw new CommandError('not-confirmed', 'This would show the secrets of all users. Give --out FILE, or --yes.', 2);

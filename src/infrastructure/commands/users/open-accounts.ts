@@ -18,7 +18,7 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** The counts of wrong passwords in Redis, which is opened when they are first used; `null` without Redis, where each instance counts for itself. */
+/** The counts of wrong passwords: the caller's, or those in Redis, which is opened when they are first used; `null` without either. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
@@ -59,7 +59,7 @@ const openAccounts = (config: Config, { storage: customStorage, ports: overrides
     }
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
-    // No command for accounts or webhooks changes the schema, so an outdated one is reported.
+    // The commands that come here do not change the schema, so an outdated one is reported.
     const configWithoutMigration = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
     const openedStorage = await openStorage(

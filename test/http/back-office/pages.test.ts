@@ -180,6 +180,8 @@ describe('the pages of the back office', () => {
     const { headers, body } = await open(`/office/users/${user.id}/export`);
     expect(headers['content-disposition']).toBe(`attachment; filename="${user.id}.json"`);
     expect(body.data.user).toMatchObject({ id: user.id });
+    const calls = service.logs.filter(({ msg, userId }) => msg === 'back office' && userId === user.id);
+    expect(calls.map(({ call }) => call)).toEqual(['operators-export-user']);
     const form = `/office/users/${user.id}/set-attributes`;
     expect(await said(form, { attributes: '[' })).toContain('role="alert"');
     expect(await said(form, { attributes: '{"plan":"free"}' })).toContain('{&#34;plan&#34;:&#34;free&#34;}');

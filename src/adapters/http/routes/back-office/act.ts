@@ -148,10 +148,10 @@ type OperatorCall = { readonly actor: string; readonly call: string; readonly us
 /** Requests in a minute that one operator, a program or a person, may send to one route. */
 const REQUESTS_PER_OPERATOR = 3_000;
 
-/** Reports each call of a handler to the audit log (`onCall`), even if it changes nothing. For a form, the route to which it submits reports the call. */
+/** Reports each call of a handler to the audit log (`onCall`), even if it changes nothing; once if a route made from a reported one, such as a form, calls that. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
-    isScope(each.auth) && each.form === undefined
+    isScope(each.auth) && each.requestsPerUser === undefined
       ? {
           ...each,
           requestsPerUser: REQUESTS_PER_OPERATOR,

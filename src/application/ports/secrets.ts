@@ -26,7 +26,7 @@ export type SignedPurpose =
   | 'remembered-device'
   /** Proves for ten minutes that a page of the service has the key of the session. */
   | 'page-visitor'
-  /** Lets an application bind a session that was opened at the pages of the service to its own key. */
+  /** Lets an application bind a session that was opened at a page of the service, or at a provider, to its own key. */
   | 'binding-code';
 
 export type SignedValue = {

@@ -5,7 +5,7 @@ import { isVisibleLine } from './text.ts';
 export const SCOPES = ['users:read', 'users:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A program of an operator, or a person at the pages. */
+/** A program that calls the back office, or a person at its pages. */
 export type Operator = { readonly name: string; readonly scopes: readonly Scope[] };
 
 /** Makes operators of the users whose attribute is this value, or is a list that contains it. */

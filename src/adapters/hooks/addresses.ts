@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
-/** Networks in CIDR notation, as `ipaddr.parseCIDR` returns them. */
+/** Networks as `ipaddr.parseCIDR` returns them: an address, and the length of the prefix in bits. */
 export type Networks = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
 
 export class RefusedAddress extends LoggableError {}

@@ -128,8 +128,8 @@ export const callsOver = (rows: Rows): Calls => {
   const keyIn = (table: TableName, row: Readonly<Record<string, unknown>>) => keyOf(table, row, rows.tables);
   /** The stored row, if it still has the version of `row`, which the caller has read. */
   const currentIfUnchanged = (table: TableName, row: Row): Row | undefined => {
-    const now = rows.get(table, keyIn(table, row));
-    return now?.version === row.version ? now : undefined;
+    const current = rows.get(table, keyIn(table, row));
+    return current?.version === row.version ? current : undefined;
   };
   const store = (table: TableName, row: Row): void => {
     const error = refusal(rows, table, row);

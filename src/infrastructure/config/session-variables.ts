@@ -16,7 +16,7 @@ const stringOrUri = format.textFormat(
 
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 
-/** Among them are those of SPEC "Key configuration" and "Refresh cookie". */
+/** Variables of tokens, sessions and their cookies, including those of SPEC "Key configuration" and "Refresh cookie". */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
     format: privateKey,

@@ -143,17 +143,17 @@ const dryRunStore = (deps: Deps): Store => {
     },
   };
   return async (users) => {
-    const stored: StoreResult[] = [];
+    const results: StoreResult[] = [];
     for (const user of users) {
       const { id, email, identities } = user;
       const presence = await presenceOf(deps, stores, user);
       const username = presence === null ? await freeUsername(deps, stores, user) : '';
-      stored.push(presence ?? { username });
+      results.push(presence ?? { username });
       if (presence !== null) continue;
       usersById.set(id, { email });
       for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) takenNames.add(name);
     }
-    return stored;
+    return results;
   };
 };
 

@@ -58,7 +58,7 @@ const localesOf = ({ locales, locale }: PageView, chosenLocale: string): Html =>
   })}`;
 };
 
-/** The field with the focus: after an error in the form that failed, otherwise in the first form, but not on pages of the account. */
+/** The field with the focus: after an error, one of the form that failed; otherwise one of the first form, and on pages of the account none. */
 const focusedField = (view: PageView, form: string, formState: PageView['state']): string | undefined => {
   const { name, state } = view;
   const { forms, path } = PAGES[name];

@@ -27,7 +27,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** @param presented the DPoP proof of the request (RFC 9449); `null`: the token came with another scheme than `DPoP` */
+  /** @param presented the DPoP proof of the request (RFC 9449); `null`: the token did not come with the scheme `DPoP` */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verification<AccessToken>>;
   /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and no visitor was identified. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
@@ -40,7 +40,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** `development`: log lines say more, such as the path of the request. `production`: clients also get errors that the route does not declare. */
+  /** `development`: log lines say more, such as the path of the request. `production`: clients also get errors of the catalog that the route does not declare. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, where the pages for users are. */
@@ -84,7 +84,7 @@ declare module 'koa' {
   interface Request {
     /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
     cookies: ReadonlyMap<string, readonly string[]>;
-    /** Stage 3: the value of `svc-request-id`. */
+    /** The value of `svc-request-id` in the response. */
     id: string;
     /** Stage 3: the caller's trace, or a new one. */
     trace: Trace;
@@ -109,7 +109,7 @@ declare module 'koa' {
     operator?: Operator;
     /** Stage 8: the output of the route's schemas. */
     input: { body: unknown; query: unknown; params: unknown };
-    /** Stage 9: when the handling of the request started, in monotonic milliseconds. */
+    /** The start of the duration that the log states, in monotonic milliseconds. */
     startedAt?: number;
     /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
@@ -123,7 +123,7 @@ declare module 'koa' {
     status?: number;
     /** The URL to which a success redirects the client. */
     location?: string;
-    /** What this browser has begun at a provider, a log-in or the linking of an identity, and the callback of the provider finishes. */
+    /** In the callback of a provider: what this browser has begun there. */
     start?: SignInStart;
     /** Whether the browser, or a page or an app, holds a key of the session that the request opened or renewed. */
     binding?: Binding;
@@ -131,7 +131,7 @@ declare module 'koa' {
     payload?: unknown;
     loggedError?: { readonly code: string; readonly reason: string | undefined };
     isLogged?: boolean;
-    /** Whether sampling suppressed the log line of the exception, and therefore also suppresses the line of the response. ADR 0018. */
+    /** Whether sampling suppressed the log line of the exception, and therefore also the line of the response, unless it was slow. ADR 0018. */
     isSuppressed?: boolean;
   }
 }

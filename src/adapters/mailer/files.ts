@@ -19,7 +19,7 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
   return {
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      // Each mail has a millisecond of its own, so that the names stand in the order of the mails.
+      // Each mail of a process has a millisecond of its own, so that the names stand in the order of the mails.
       lastTime = Math.max(systemClock.now(), lastTime + 1);
       const path = join(directory, `${new Date(lastTime).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
       try {

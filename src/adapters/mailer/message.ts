@@ -23,7 +23,7 @@ export const messageOf = (mail: Mail, from: string): SendMailOptions => {
     text: mail.text,
     html: mail.html,
     encoding: 'quoted-printable',
-    // Automatic responders do not answer mail with this header (RFC 3834).
+    // Asks automatic responders not to answer (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

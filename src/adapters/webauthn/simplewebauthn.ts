@@ -1,7 +1,7 @@
 import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
 import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
-/** SimpleWebAuthn has some 300 modules, so it is loaded only when the first passkey is verified. */
+/** SimpleWebAuthn has many modules, so it is loaded only when the first passkey is verified. */
 const loadLibrary = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
 export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origins'>): WebAuthn => {

@@ -32,8 +32,8 @@ const isMemoryHard = (text: string): boolean => {
 };
 
 /**
- * Hashes in threads, behind a bounded queue, so that many log-ins do not block other requests (ADR 0008). Imported hashes that are memory-hard are compared
- * one at a time, which takes some 128 MiB at most. Each thread with an argon2id of this service takes another 19 MiB.
+ * Hashes in threads, behind a bounded queue, so that many log-ins do not block other requests (ADR 0008). Memory-hard hashes with other parameters than
+ * those of this service are compared one at a time, which takes some 128 MiB at most. An argon2id of this service takes 19 MiB in each thread.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',

@@ -40,7 +40,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** `development`: log lines say more, such as the path of the request. `production`: clients also get errors of the catalog that the route does not declare. */
+  /** `development`: log lines say more, such as the path. `production`: clients also get errors of the catalog that the route does not declare. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, where the pages for users are. */
@@ -75,7 +75,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
   /** Called for each response of the pipeline. @param duration in milliseconds since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called for each response of the HTTP server without the pipeline, for example to input that is not HTTP, or did not arrive in time. */
+  /** Called when the HTTP server itself refuses input, for example what is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 
@@ -115,7 +115,7 @@ declare module 'koa' {
     signal: AbortSignal;
     /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
     pageServer?: { readonly visitor: string };
-    /** The session of the visitor's refresh token, if the guard has refused the token with AUTH_FAILED. */
+    /** The session of the visitor's refresh token, if the token was refused with AUTH_FAILED. */
     endedSession?: string | undefined;
     /** The fields of the form that was posted, before their validation. */
     form?: ReadonlyMap<string, string>;

@@ -123,7 +123,7 @@ type LoginInput = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 
   readonly password: string;
 };
 
-/** Asks the former system whether a password is right. @param until epoch milliseconds: from then on, no password is right; `null`: no end */
+/** Asks the former system whether a password is right. @param until epoch milliseconds: from then on, the answer is `false`; `null`: no end */
 export const limitedVerifyPassword = (
   ask: (presented: LoginInput) => unknown,
   until: number | null,

@@ -40,7 +40,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** `development`: log lines say more, such as the path. `production`: clients also get errors of the catalog that the route does not declare. */
+  /** `development`: log lines say more, such as the path that was requested. `production`: clients also get errors that only the catalog declares. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, where the pages for users are. */
@@ -84,7 +84,7 @@ declare module 'koa' {
   interface Request {
     /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
     cookies: ReadonlyMap<string, readonly string[]>;
-    /** The value of `svc-request-id` in the response. */
+    /** The id of the request (`svc-request-id`). */
     id: string;
     /** Stage 3: the caller's trace, or a new one. */
     trace: Trace;
@@ -127,7 +127,7 @@ declare module 'koa' {
     start?: SignInStart;
     /** Whether the browser, or a page or an app, holds a key of the session that the request opened or renewed. */
     binding?: Binding;
-    /** The handler's result; after stage 11, without the members that the response schema does not have. */
+    /** The handler's result; after stage 11, as the response schema has converted it. */
     payload?: unknown;
     loggedError?: { readonly code: string; readonly reason: string | undefined };
     isLogged?: boolean;

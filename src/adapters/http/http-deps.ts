@@ -23,7 +23,7 @@ export type RateLimit = { readonly requests: number; readonly window: number } |
 /** `siteNavigation` and `siteStyle` are for error pages. */
 export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly logger: Logger;
-  /** Bounds the log lines that clients can cause (ADR 0018). */
+  /** Decides which of the log lines that clients can cause are written (ADR 0018). */
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -131,7 +131,7 @@ declare module 'koa' {
     payload?: unknown;
     loggedError?: { readonly code: string; readonly reason: string | undefined };
     isLogged?: boolean;
-    /** Whether sampling suppressed the log line of the exception, and therefore also the line of the response, unless it was slow. ADR 0018. */
+    /** Whether sampling suppressed the log line of the exception, and therefore also the line of the response, unless the response was slow. ADR 0018. */
     isSuppressed?: boolean;
   }
 }

@@ -12,9 +12,9 @@ export type Readings = {
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
-  /** `null` if the service uses no Redis. */
+  /** `null` if the service opens no Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
-  /** Milliseconds by which the clock of the database is ahead of this machine's. */
+  /** Milliseconds by which the clock of the service is ahead of this machine's. */
   readonly clockOffset: () => number;
   readonly isReady: () => Promise<boolean>;
   /** Whether a part of the service is down without which most requests succeed. */

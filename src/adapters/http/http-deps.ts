@@ -113,7 +113,7 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
-    /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
+    /** Set if a page server sent the request with its secret. `visitor`: what it states as the address of its visitor, or empty. */
     pageServer?: { readonly visitor: string };
     /** The session of the visitor's refresh token, if the token was refused with AUTH_FAILED. */
     endedSession?: string | undefined;

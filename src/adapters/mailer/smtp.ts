@@ -68,7 +68,7 @@ const openTransport = async (options: ReturnType<typeof connectionOf>) => {
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2), which nodemailer uses until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2). */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -130,7 +130,6 @@ export type MailOAuth = {
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
 const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
@@ -140,7 +139,7 @@ const noTokenError = (): Error => Object.assign(new Error('no access token'), { 
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
- * @returns the token, and the time until which it is used, in epoch milliseconds
+ * @returns the token, and the time from which another mail needs another one, in epoch milliseconds
  * @throws Error with the code EOAUTH2 if it gets no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {

@@ -13,7 +13,7 @@ type FileOptions = {
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
-/** For development: writes each mail to a file `.eml` instead of sending it. */
+/** Writes each mail to a file `.eml` instead of sending it. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => {
   let lastTime = 0;
   return {

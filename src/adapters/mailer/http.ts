@@ -33,7 +33,7 @@ const postRequest = async (
 
 const isSuccess = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
-/** Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good. After any other, `send` throws. */
+/** Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good. After any other, or none, `send` throws. */
 export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: string }): Mailer => {
   const closing = new AbortController();
   return {

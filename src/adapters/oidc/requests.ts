@@ -5,7 +5,7 @@ import { typedAccount } from '../json/fields.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** A sign-in makes up to four requests to its provider, which must end before the request to the service does. */
+/** The callback of a sign-in makes up to four requests to the provider, so it waits for up to 20 seconds. */
 const REQUEST_TIMEOUT_SECONDS = 5;
 const MAX_ANSWER_BYTES = 262_144;
 /** How many sign-ins may wait for one provider. Without a limit, they would fill the memory while the provider is slow. */

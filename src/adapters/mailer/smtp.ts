@@ -139,7 +139,7 @@ const noTokenError = (): Error => Object.assign(new Error('no access token'), { 
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
- * @returns the token, and the time from which another mail needs another one, in epoch milliseconds
+ * @returns the token, and the time from which another one is fetched, in epoch milliseconds
  * @throws Error with the code EOAUTH2 if it gets no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {

@@ -14,7 +14,7 @@ export type HashingTask =
       readonly hash: string | null;
       /** Hashes of no known password, at the cost of this service, for `compare`. */
       readonly dummies: readonly string[];
-      /** Whether a right password takes as long as a wrong one. */
+      /** Whether a right password has to take as long as a wrong one. */
       readonly hidesMatch: boolean;
     };
 

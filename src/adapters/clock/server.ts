@@ -1,6 +1,6 @@
-/** The clock of a server, extrapolated by the monotonic clock of this process. So `now` does not jump when the clock of this machine is set. */
+/** The clock of a server, extrapolated by the monotonic clock of this process. */
 export type ServerClock = {
-  /** The server's time in epoch milliseconds, at a `read` off by one round trip at most. Before the first one, it is the time of this machine. */
+  /** The server's time in epoch milliseconds. Before the first `read`, it is the time of this machine. */
   now(): number;
   /** Asks the server for its time. Rejects if the server cannot be asked. */
   read(): Promise<void>;
@@ -15,7 +15,7 @@ export const serverClock = (askTime: () => Promise<number>): ServerClock => {
       const before = performance.now();
       const time = await askTime();
       const [least, most] = [time - performance.now(), time - before];
-      // The true offset is between `least` and `most`. If `offset` is there as well, it stays. A slow response has a wide range, and so seldom changes it.
+      // The true offset is between `least` and `most`. If `offset` is there as well, it stays.
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);
     },
   };

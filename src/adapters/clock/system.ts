@@ -4,22 +4,22 @@ import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.t
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Epoch milliseconds for durations: counted from the start of the process, so that setting the system's clock does not change them. */
+/** Epoch milliseconds, counted from the start of the process, so that setting the system's clock does not change a duration. */
 export const monotonicTime = (): number => performance.timeOrigin + performance.now();
 
 /** A number of at least 0 and below 1. Others may guess it, so it is not for secrets. */
 export const random = (): number => Math.random();
 
-/** Random ULIDs. If the clock has not advanced since the last id, the next id is its successor, so ids always ascend. */
+/** Random ULIDs. If the clock has not advanced since the last id, the next id is its successor. */
 export const ulidGenerator = (clock: Clock): IdGenerator => {
   const ulid = monotonicFactory(pooledRandom());
   return { next: () => ulid(clock.now()) };
 };
 
-/** Bytes. They are read from the system in blocks, since a system call for each id would take longer than all else that an id needs. */
+/** Bytes that one call of `randomFillSync` makes, which is faster than a call for each byte. */
 const POOL_SIZE = 4_096;
 
-/** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */
+/** @returns a source of random numbers of at least 0 and below 1, in steps of 1/256 */
 const pooledRandom = (): (() => number) => {
   const pool = new Uint8Array(POOL_SIZE);
   let used = POOL_SIZE;

@@ -19,15 +19,15 @@ const Claims = v.object({
 });
 
 /**
- * Verifies assertions by which the former system hands a logged-in user over: JWTs of the type `adoption+jwt`, signed with ES256 or EdDSA, valid for a
- * minute at most.
+ * Verifies assertions by which the former system hands a logged-in user over: JWTs of the type `adoption+jwt`, signed with ES256 or EdDSA, whose `exp`
+ * is at most a minute after `iat`.
  * @param keys public keys on P-256 (ES256), or of Ed25519 (EdDSA)
  * @param baseUrl the audience of the assertions. They may add a slash to it.
  */
 export const assertionVerifier =
   (keys: readonly KeyObject[], baseUrl: string): VerifyAssertion =>
   async (text, now) => {
-    // Loaded on use, since most deployments have no former system.
+    // Loaded on use, since a start loads only what it needs (ADR 0021).
     const { jwtVerify } = await import('jose/jwt/verify');
     const problems: string[] = [];
     for (const key of keys) {
@@ -63,7 +63,7 @@ const R_BYTES = 32;
 
 /**
  * Admits programs by assertions (RFC 7523 §3), signed with ES256. `iss` and `sub` are the name of the key, `kid` is its thumbprint (RFC 7638), and `exp`
- * is at most a minute away. Each assertion is accepted once, by one of the instances.
+ * is at most a minute away, plus the tolerance of clocks. Each assertion is accepted once, by one of the instances.
  * @param audience the URL of the back office, without a trailing slash.
  */
 export const operatorAdmission = async (

@@ -5,16 +5,16 @@ import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 
-/** A task of a hashing thread: to hash a password, or to compare it with a hash of this service or of another system. */
+/** A task of a hashing thread: to hash a password, or to compare it with a hash. */
 export type HashingTask =
   | { readonly password: string; readonly scheme: HashScheme; readonly cost: number }
   | {
       readonly password: string;
-      /** The stored hash; `null` if there is no such account, or no password. */
+      /** The stored hash; `null` if there is none. */
       readonly hash: string | null;
-      /** Hashes of no known password, at the cost of this service. A wrong password is compared with them, too (`compare`). */
+      /** Hashes of no known password, at the cost of this service, for `compare`. */
       readonly dummies: readonly string[];
-      /** Whether a right password is compared with the dummies as well, so that the time does not show that it is right. */
+      /** Whether a right password has to take as long as a wrong one. */
       readonly hidesMatch: boolean;
     };
 

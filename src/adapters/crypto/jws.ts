@@ -51,7 +51,7 @@ export const isSignedBy = (text: string, key: KeyObject): boolean => {
   return verify(DIGEST, signed, { key, dsaEncoding: SIGNATURE_FORM }, signature);
 };
 
-/** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
+/** A coordinate of P-256: 32 bytes in canonical base64url (RFC 7518 §6.2.1.2). */
 const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
 
 export const P256_JWK = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
@@ -65,18 +65,17 @@ export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }
   }
 };
 
-/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` if it is not configured. */
+/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null`: not configured. */
 type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key (RFC 7638).
  *
  * To sign twice and verify once takes 166 µs of processor time here, but would take 340 µs with jose (Node.js 26, two cores). WebCrypto, which jose uses,
- * runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a hundred took 9 to 17 ms instead of 2 to 4, and in a
- * program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a millisecond. So jose does not sign or verify tokens; the tests
- * compare this signer with jose.
+ * runs each operation in the thread pool of libuv: in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a
+ * millisecond. The tests compare this signer with jose.
  *
- * Tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
+ * Access and refresh tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
  */
 export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
@@ -142,13 +141,13 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
   };
 };
 
-/** The number of tokens of each kind. An access token without attributes takes less than 1 KiB of memory, a refresh token some 400 bytes. */
+/** The greatest number of tokens of each kind. */
 const MAX_REMEMBERED = 5_000;
 
 /**
- * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that this process has verified, and refresh tokens
+ * Remembers tokens by their SHA-256, so that their signatures need not be verified: access tokens that this process has verified, and refresh tokens
  * that it has issued. Of a remembered token only the expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
- * @param options.max the number of tokens of each kind, for tests
+ * @param options.max the greatest number of tokens of each kind, for tests
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
   const access = tokenMemory<AccessToken>(max);
@@ -171,7 +170,7 @@ export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBER
       if (verified.ok) access.add(digest, freezeToken(verified.token));
       return verified;
     },
-    /** Also forgets the token: a refresh replaces it, and then it is hardly ever presented again. */
+    /** Also forgets the token, so that tokens that a refresh has replaced take no room. */
     async verifyRefresh(text, now) {
       const remembered = refresh.take(digestOf(text), now);
       return remembered === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: remembered };

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 
 let commonPasswords: ReadonlySet<string> | undefined;
 
-/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes some 20 ms and several MiB (ADR 0021). */
+/** Whether zxcvbn lists a password as common, in any letter case; `false` for a shorter one than `PASSWORD_MIN_CODE_POINTS`. The first call loads the list. */
 export const isCommonPassword = (password: string): boolean => {
   commonPasswords ??= loadPasswords();
   return commonPasswords.has(password.toLowerCase());
@@ -30,12 +30,12 @@ export const LEAKED_ENTRY_BYTES = 6;
 /** Entries in one read of the file: 4 KiB. */
 const ENTRIES_PER_READ = 682;
 
-/** Whether a password is in the list of leaked passwords. Rejects if the list cannot be read or asked. */
+/** Whether a password is in the list of leaked passwords. Rejects if the list gives no valid answer. */
 export type IsLeaked = (password: string) => Promise<boolean>;
 
 /**
  * A list of leaked passwords in a file, which is opened for each password, so it may be replaced while the service runs.
- * @throws Error if the file cannot be read, or was not made by `tandem data leaked`
+ * @throws Error if the file cannot be read, or has not the form that `tandem data leaked` writes
  */
 export const leakedPasswordsInFile = async (path: string): Promise<IsLeaked> => {
   const isLeaked = async (password: string): Promise<boolean> => {
@@ -78,7 +78,6 @@ const entriesOf = async (file: FileHandle, from: number, count: number): Promise
 };
 
 const ANSWER_TIMEOUT = 2_000;
-/** Bytes. An answer of the server with padding has some 80,000. */
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /**

@@ -11,7 +11,7 @@ import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
 
 export type HasherOptions = {
-  /** Default: `bcrypt`, as SPEC "Password handling" says. `argon2id` needs Node 24.7. */
+  /** Default: `bcrypt`, as SPEC "Password handling" says. `argon2id` needs Node.js 24.7 or later. */
   readonly scheme?: HashScheme;
   /** The binary logarithm of the number of rounds of bcrypt. SPEC "Password handling": 10. */
   readonly cost?: number;
@@ -32,8 +32,8 @@ const isMemoryHard = (text: string): boolean => {
 };
 
 /**
- * Hashes in threads of a lower priority, behind a bounded queue, so that many log-ins delay only what also hashes passwords (ADR 0008). Imported hashes
- * that are memory-hard are compared one at a time, which takes some 128 MiB at most. Each thread with an argon2id of this service takes another 19 MiB.
+ * Hashes in threads, behind a bounded queue, so that many log-ins do not block other requests (ADR 0008). Memory-hard hashes with other parameters than
+ * those of this service are compared one at a time, which takes some 128 MiB at most. An argon2id of this service takes 19 MiB in each thread.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',
@@ -79,7 +79,7 @@ export type HashingRunner = { readonly width: number; readonly run: (task: Hashi
 const MAX_THREADS = 8;
 /** With a second task waiting in it, a thread is not idle while the main thread reads the result of the first one. */
 const TASKS_PER_THREAD = 2;
-/** On Linux, where threads have priorities (nice(2)), hashing threads yield to the thread that serves requests. */
+/** On Linux, each thread has its own priority (nice(2)): hashing threads yield to the thread that serves requests. */
 const NICENESS = 10;
 
 let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
@@ -97,7 +97,7 @@ const startThreads = async (count: number) => {
   });
 };
 
-/** A thread for each core, up to `MAX_THREADS`, from the first task on. Idle threads do not keep the process alive. @param processes that share the cores */
+/** Threads for this process's share of the cores, up to `MAX_THREADS`. They start with the first task. @param processes that share the cores */
 export const hashingThreads = (processes = 1): HashingRunner => {
   const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
   return {

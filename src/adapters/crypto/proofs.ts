@@ -43,13 +43,12 @@ const isForRequest = ({ htm, htu, ath }: DeviceClaims, { method, urls, accessTok
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 
-/** How many numbers the proofs of one second can have: in one of two million cases, two of them have the same number by chance. */
+/** How many numbers the proofs of one second can have. Two of them have the same number by chance in one of two million cases. */
 const NUMBERS_PER_SECOND = 2 ** 21;
 
 const numberOf = ({ iat, jti }: DeviceClaims): number =>
   iat * NUMBERS_PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % NUMBERS_PER_SECOND);
 
-/** Characters. The proof by which a browser registers its key (Device Bound Session Credentials) has some 900. */
 const MAX_BROWSER_PROOF_LENGTH = 4_096;
 
 const Absent = v.optional(v.never());
@@ -63,7 +62,7 @@ const BrowserHeader = v.object({
   crit: Absent,
 });
 
-/** Browsers send neither `aud` nor `sub` nor `iat`, so none of them is required. */
+/** `aud`, `sub` and `iat` are not required, since browsers may omit them. */
 const BrowserClaims = v.object({ jti: v.string(), authorization: v.optional(v.string()) });
 
 export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, knownKey) => {

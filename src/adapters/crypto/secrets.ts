@@ -12,7 +12,7 @@ import type { FactorSecrets, RandomSecrets, Secrets, SignedPurpose } from '../..
 import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 type SecretKeys = {
-  /** A private key on P-256: that of refresh tokens, if the service has one. */
+  /** A private key on P-256, from which other keys are derived. */
   readonly signing: KeyObject;
   /** Keys of 32 bytes for the secrets of factors: the first one encrypts, all of them decrypt. `null`: no such secrets can be stored. */
   readonly factors: readonly [Buffer, ...Buffer[]] | null;
@@ -36,7 +36,7 @@ export const secretsWith = ({ signing, factors }: SecretKeys): Secrets => ({
 const MAX_SIGNED_LENGTH = 300;
 const SIGNED_TEXT = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
-/** Values with an HMAC-SHA256, whose key is derived from the key of refresh tokens (RFC 5869), so that all instances accept each other's values. */
+/** Values with an HMAC-SHA256, whose key is derived from `privateKey`, so that instances with the same `privateKey` accept each other's values. */
 export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
   const key = keyFor(privateKey, 'seals of devices');
   const macOf = (purpose: SignedPurpose, text: string): string =>
@@ -58,7 +58,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** Hashes values that are only compared, such as addresses. A key, which all instances derive, keeps others from finding an address by hashing all. */
+/** Hashes values that are only compared, such as addresses. A key, which all instances derive, keeps others from finding an address by hashing all of them. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
   // An HMAC would take several times as long. It would only prevent length extension, which does not help to find an address.
@@ -114,7 +114,7 @@ export const oneTimePassword = (secret: string, step: number): string => {
 };
 
 const CIPHER = 'aes-256-gcm';
-/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.3). */
+/** Bytes. Random IVs are safe for 2^32 texts with one key (NIST SP 800-38D §8.3). */
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
 /** `id` names the key, `content` is the IV, the ciphertext and the tag. */

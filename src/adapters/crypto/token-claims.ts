@@ -23,7 +23,7 @@ const accessClaims = {
   cnf: v.exactOptional(v.strictObject({ jkt: v.string() })),
 };
 
-/** How and when the user has logged in (RFC 9068 §2.2.1). */
+/** How and when the user has authenticated (RFC 9068 §2.2.1). */
 const authenticationClaims = {
   auth_time: NumericDate,
   amr: v.array(v.picklist(AMR_VALUES)),
@@ -55,5 +55,5 @@ export const RefreshTokenOfSession = v.pipe(
 /** The header parameters `sid`, the id of a token's session, and `rot`, the number of a refresh token in its session. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
-/** Characters. Texts that are longer are not parsed. Tokens of this service have some 1,000, or up to 4,000 with attributes. */
+/** Characters. Texts that are longer are not parsed. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;

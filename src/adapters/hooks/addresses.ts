@@ -21,7 +21,7 @@ const isAllowed = (address: string, protocol: string, allowed: Networks): boolea
   return isInAllowedNetwork || (protocol === 'https:' && isPublic(parsed));
 };
 
-/** Global unicast addresses of IPv6 (RFC 4291). Some other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
+/** The IPv6 addresses that are allocated for global unicast. Some other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST));
@@ -30,7 +30,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up each name once at a time, and slow names one after the other: by default, Node.js has two threads for look-ups, which the database needs, too. */
+/** Looks up each name once at a time, and names whose last look-up was slow one after the other: by default, Node.js has only two threads for look-ups. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();
@@ -57,7 +57,7 @@ const limitedResolve = limitedLookup((hostname) => promisify(lookup)(hostname, {
 
 /**
  * The addresses of a URL that `isAllowed`. A connection has to use these addresses, and must not resolve the name again.
- * @throws RefusedAddress if no address is allowed
+ * @throws RefusedAddress if no address is allowed, or the error of the look-up
  */
 export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = limitedResolve) => {
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -10,7 +10,7 @@ const MAX_WAITING = 1_000;
 const CALL_TIMEOUT = 10_000;
 const CLOSE_TIMEOUT = 5_000;
 
-/** Calls a hook for events, one after the other. `add` returns at once and never throws. */
+/** Calls a hook for events, in their order. */
 export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const lateError = () => new LoggableError('the hook has not ended in time');
@@ -40,7 +40,7 @@ export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger
       logDropped();
       lastCall = oneAtATime(() => call(event));
     },
-    /** Waits until the hook was called for all waiting events. @throws Error after `CLOSE_TIMEOUT`: the remaining events are lost. */
+    /** Waits until the hook was called for all waiting events. @throws Error after `CLOSE_TIMEOUT` */
     close(): Promise<void> {
       logDropped();
       return withTimeout(CLOSE_TIMEOUT, lastCall, () => new Error('The hook afterCommit has not ended in time.'));

@@ -16,7 +16,7 @@ import { withResponseTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { span } from '../tracing/spans.ts';
 
-/** How many requests may wait for a hook. Without a limit, they would fill the memory while the hook is slow. */
+/** How many requests may wait for one hook. Without a limit, they would fill the memory while the hook is slow. */
 const MAX_RUNNING = 50;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -71,7 +71,7 @@ export const ANSWER_TIMEOUT = 2_000;
 const RegistrationAnswerJson = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
-  // Pages, and logs of clients, show the message, so it has no control characters, line breaks, or characters that reorder the text.
+  // Pages show the message, so it has no control characters, line breaks, or characters that reorder the text.
   message: v.optional(
     v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
   ),
@@ -93,14 +93,14 @@ export const limitedBeforeRegister = (
   return (...registration) => call(registration);
 };
 
-/** Milliseconds. Every refresh waits for this hook. */
+/** Milliseconds. Refreshes wait for this hook. */
 const CLAIMS_TIMEOUT = 500;
 /** For the claims and the attributes of the user together, as JSON. Some clients store the access token in a cookie, into which it has to fit. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type ClaimsInput = readonly [user: ClaimsUser, session: ClaimsSession];
 
-/** The hook for the claims of access tokens. Members of its answer replace the attributes of the user with the same name. */
+/** The hook for the claims of access tokens. Members of its answer replace the attributes of the user that have the same name. */
 export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
   const ask = ([user, session]: ClaimsInput) => hook(user, session);
   const read = (given: unknown, [user]: ClaimsInput) => {
@@ -123,7 +123,7 @@ type LoginInput = Pick<Parameters<VerifyFormerPassword>[0], 'id' | 'username' | 
   readonly password: string;
 };
 
-/** Asks the former system whether a password is right. @param until epoch milliseconds; later it is not asked, and no password is right */
+/** Asks the former system whether a password is right. @param until epoch milliseconds: from then on, the answer is `false`; `null`: no end */
 export const limitedVerifyPassword = (
   ask: (presented: LoginInput) => unknown,
   until: number | null,

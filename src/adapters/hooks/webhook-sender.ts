@@ -23,7 +23,7 @@ type SenderDeps = {
   readonly resolve?: Resolve;
 };
 
-/** Opens a connection for each message, to an address that was checked. Returns `null` if the webhook's `publicKey` is not derived from `hookKey`. */
+/** Opens a connection for each message, to an address that was checked. Returns `null` unless the webhook's `publicKey` is derived from `hookKey`. */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {

@@ -13,7 +13,7 @@ export const prefersHtml = (ctx: Context): boolean =>
 /** The values of `Sec-Fetch-Dest` (Fetch Metadata) for documents in tabs and frames. Scripts of pages cannot set this header. */
 const NAVIGATION_DESTINATIONS = ['document', 'iframe', 'frame'];
 
-/** Whether an error becomes a page: if a browser navigates, or if the route has error pages, and a client without `Sec-Fetch-Dest` prefers HTML. */
+/** Whether an error becomes a page: if a browser navigates, or, unless the route has no error pages, if a client without `Sec-Fetch-Dest` prefers HTML. */
 export const isForPerson = (ctx: Context): boolean => {
   const hasPage = ctx.state.route?.errorPages !== false;
   ctx.vary(hasPage ? 'Sec-Fetch-Dest, Accept' : 'Sec-Fetch-Dest');

@@ -23,11 +23,11 @@ export type RateLimit = { readonly requests: number; readonly window: number } |
 /** `siteNavigation` and `siteStyle` are for error pages. */
 export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly logger: Logger;
-  /** Bounds the log lines that clients can cause (ADR 0018). */
+  /** Decides which of the log lines that clients can cause are written (ADR 0018). */
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** @param presented the DPoP proof of the request (RFC 9449); `null`: the token came with another scheme than `DPoP` */
+  /** @param presented the DPoP proof of the request (RFC 9449); `null`: the token did not come with the scheme `DPoP` */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verification<AccessToken>>;
   /** An access token for the visitor of a page, by the refresh cookie; `undefined`: `auth` is optional, and no visitor was identified. @throws AppError */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
@@ -40,7 +40,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** `development`: log lines say more, such as the path of the request. `production`: clients also get errors that the route does not declare. */
+  /** `development`: log lines say more, such as the path that was requested. `production`: clients also get errors that only the catalog declares. */
   readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, where the pages for users are. */
@@ -75,7 +75,7 @@ export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
   /** Called for each response of the pipeline. @param duration in milliseconds since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called for each response of the HTTP server without the pipeline, for example to input that is not HTTP, or did not arrive in time. */
+  /** Called when the HTTP server itself refuses input, for example what is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 
@@ -84,7 +84,7 @@ declare module 'koa' {
   interface Request {
     /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
     cookies: ReadonlyMap<string, readonly string[]>;
-    /** Stage 3: the value of `svc-request-id`. */
+    /** The id of the request (`svc-request-id`). */
     id: string;
     /** Stage 3: the caller's trace, or a new one. */
     trace: Trace;
@@ -109,13 +109,13 @@ declare module 'koa' {
     operator?: Operator;
     /** Stage 8: the output of the route's schemas. */
     input: { body: unknown; query: unknown; params: unknown };
-    /** Stage 9: when the handling of the request started, in monotonic milliseconds. */
+    /** The start of the duration that the log states, in monotonic milliseconds. */
     startedAt?: number;
     /** Stage 10: aborted if the handler takes too long. */
     signal: AbortSignal;
-    /** Set if a page server sent the request with its secret. `visitor`: the IP address that it states for its visitor, or empty. */
+    /** Set if a page server sent the request with its secret. `visitor`: what it states as the address of its visitor, or empty. */
     pageServer?: { readonly visitor: string };
-    /** The session of the visitor's refresh token, if the guard has refused the token with AUTH_FAILED. */
+    /** The session of the visitor's refresh token, if the token was refused with AUTH_FAILED. */
     endedSession?: string | undefined;
     /** The fields of the form that was posted, before their validation. */
     form?: ReadonlyMap<string, string>;
@@ -123,15 +123,15 @@ declare module 'koa' {
     status?: number;
     /** The URL to which a success redirects the client. */
     location?: string;
-    /** What this browser has begun at a provider, a log-in or the linking of an identity, and the callback of the provider finishes. */
+    /** In the callback of a provider: what this browser has begun there. */
     start?: SignInStart;
     /** Whether the browser, or a page or an app, holds a key of the session that the request opened or renewed. */
     binding?: Binding;
-    /** The handler's result; after stage 11, without the members that the response schema does not have. */
+    /** The handler's result; after stage 11, as the response schema has converted it. */
     payload?: unknown;
     loggedError?: { readonly code: string; readonly reason: string | undefined };
     isLogged?: boolean;
-    /** Whether sampling suppressed the log line of the exception, and therefore also suppresses the line of the response. ADR 0018. */
+    /** Whether sampling suppressed the log line of the exception, and therefore also the line of the response, unless the response was slow. ADR 0018. */
     isSuppressed?: boolean;
   }
 }

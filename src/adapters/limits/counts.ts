@@ -22,12 +22,12 @@ export type StoredText = { readonly text: string; readonly now: number };
 
 /**
  * Counts in the memory of this process, used without Redis and while Redis is unavailable.
- * @param options.capacity the greatest number of counted keys, and also of stored texts. By default, full maps of both take some 100 MB.
+ * @param options.capacity the greatest number of counted keys, and of stored texts that are no answers
  */
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 } = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);
   const texts = boundedMap<string>(capacity);
-  // Every client can cause many answers, so answers have a map of their own, and do not displace the state of log-in attempts.
+  // Clients can cause many answers. In a map of their own, answers do not displace the state of log-in attempts.
   const answers = boundedMap(ANSWERS_CAPACITY, bytesOf);
   return {
     async countRequest(key, window) {

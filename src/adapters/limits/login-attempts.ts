@@ -79,13 +79,13 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
   };
 };
 
-/** Accounts are hashed, since users sometimes type their password into the field of the username. */
+/** Keys are hashed, since users may type their password into the field of the username. */
 const hashKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 const throttleText = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);
 
-/** A text of an unknown form counts as no throttle, so that no user is locked out. */
+/** A text that cannot be parsed counts as no throttle, so that no user is locked out. */
 const parseThrottle = (text: string): LoginThrottle | null => {
   if (text === '') return null;
   try {

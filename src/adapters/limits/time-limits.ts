@@ -1,8 +1,8 @@
 const STEP_MS = 50;
 
 /**
- * Calls `giveUp` after `timeout` milliseconds. If the event loop was blocked, a plain timer would end before the sockets are read, which may already have
- * the response. So the time is counted in steps, and sockets are read between two steps.
+ * Calls `giveUp` after at least `timeout` milliseconds. If the event loop was blocked, a plain timer would end before the sockets are read, which may
+ * already have the response. So the time is counted in steps, and sockets are read between two steps.
  * @returns a function that cancels the call
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {

@@ -30,7 +30,7 @@ export const auditLog =
     }
   };
 
-/** The line has no user agent, since clients choose that text. It has a time only for acts of operators, which are logged up to a minute later. */
+/** The line has no user agent, since clients choose that text. It has a time only for acts of operators, which are logged later. */
 const lineOf = (event: AccountEvent) => {
   const { kind, userId, sessionId, reason, note, requestId, address, actor } = event;
   const count = kind === 'login-refused' ? event.count : null;

@@ -25,7 +25,7 @@ const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 that quote only names in the code. Others may quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 that quote at most the name of a variable or a member. Others may quote values: `Cannot create property 'a' on string 'secret'`. */
 const ENGINE_MESSAGE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
@@ -83,7 +83,7 @@ export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError 
   }
 };
 
-/** The loggable parts of a thrown value in one line, without frames and causes, for the `reason` of the AppError that replaces it. Never throws. */
+/** The loggable parts of a thrown value in one line, without frames and causes. Never throws. */
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
@@ -134,5 +134,5 @@ const loggableMessage = (error: object): string | undefined => {
   return error instanceof LoggableError || isOfEngine || DRIVER_MESSAGES.has(message) ? message : undefined;
 };
 
-/** Why a file could not be used, as the system says it. The text may name paths, so it is for operators, and not for clients. */
+/** The message of an error of the system. It may name paths, so it is for operators, and not for clients. */
 export const systemReason = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

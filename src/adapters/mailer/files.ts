@@ -13,13 +13,13 @@ type FileOptions = {
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
-/** For development: writes each mail to a file `.eml` instead of sending it. */
+/** Writes each mail to a file `.eml` instead of sending it. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => {
   let lastTime = 0;
   return {
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      // Each mail has a millisecond of its own, so that the names stand in the order of the mails.
+      // Each mail of a process has a millisecond of its own, so that the names stand in the order of the mails.
       lastTime = Math.max(systemClock.now(), lastTime + 1);
       const path = join(directory, `${new Date(lastTime).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
       try {

@@ -33,7 +33,7 @@ const postRequest = async (
 
 const isSuccess = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
-/** Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good. After any other, the caller tries again. */
+/** Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good. After any other, or none, `send` throws. */
 export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: string }): Mailer => {
   const closing = new AbortController();
   return {
@@ -49,7 +49,7 @@ export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: 
   };
 };
 
-/** Asks the operator's server whether it accepts mail. @returns why it does not, or `null` */
+/** Asks the operator's server whether it accepts mail. @returns `null` if it does, or else its status or `no answer` */
 export const httpMailProblem = async (options: HttpOptions): Promise<string | null> => {
   const status = await postRequest(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
   return isSuccess(status) ? null : String(status);

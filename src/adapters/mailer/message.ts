@@ -9,8 +9,8 @@ export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LEN
 export const safeId = ({ id }: Pick<Mail, 'id'>): string => id.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
 /**
- * The message for nodemailer. Addresses are objects, since nodemailer would parse texts as lists of addresses; it replaces line breaks in headers by
- * spaces. The encoding is quoted-printable, since spam filters suspect base64.
+ * The message for nodemailer. Addresses are objects, since nodemailer would parse texts as lists of addresses. In headers, nodemailer replaces line breaks
+ * by spaces. The encoding is quoted-printable, since spam filters suspect base64.
  * @param from an address, or a name and an address in angle brackets
  */
 export const messageOf = (mail: Mail, from: string): SendMailOptions => {
@@ -23,7 +23,7 @@ export const messageOf = (mail: Mail, from: string): SendMailOptions => {
     text: mail.text,
     html: mail.html,
     encoding: 'quoted-printable',
-    // Automatic responders do not answer mail with this header (RFC 3834).
+    // Asks automatic responders not to answer (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -7,21 +7,21 @@ import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 import { isAddress, messageOf } from './message.ts';
 
 type SmtpOptions = {
-  /** `smtp:` or `smtps:`, with a percent-encoded user and password. */
+  /** `smtp:` or `smtps:`, with a percent-encoded user and password, if any. */
   readonly url: string;
   readonly from: string;
   /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If the server offers it, TLS is used in any case. */
   readonly requireTls: boolean;
   /** Access tokens of this server replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
-  /** Milliseconds that one mail may take. */
+  /** Milliseconds that one mail may take, or one step of `smtpProblem`. */
   readonly timeout?: number;
 };
 
 /** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
-/** Sends each mail over an SMTP connection of its own. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
+/** Sends each mail over an SMTP connection of its own. nodemailer is loaded with the first mail (ADR 0021). */
 export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
@@ -48,7 +48,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   };
 };
 
-/** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
+/** Connects to the mail server, and logs in if the URL has a user. @returns why that has failed, without texts of the server, or `null` */
 export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
   const transport = await openTransport(connectionOf(options));
   try {
@@ -68,7 +68,7 @@ const openTransport = async (options: ReturnType<typeof connectionOf>) => {
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2), which nodemailer uses until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (XOAUTH2). */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -97,7 +97,7 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
   };
 };
 
-/** Replies about authentication (RFC 4954 §6). */
+/** Permanent replies about authentication (RFC 4954 §6). */
 const AUTHENTICATION_REPLY = /^53\d$/;
 
 /** Whether the server has permanently rejected this recipient or message. If it rejects the log-in or the sender, operators can correct that for all mail. */
@@ -130,7 +130,6 @@ export type MailOAuth = {
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Milliseconds before its expiry in which a token is no longer used. */
 const EXPIRY_MARGIN = 60_000;
 
 const Token = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
@@ -140,7 +139,7 @@ const noTokenError = (): Error => Object.assign(new Error('no access token'), { 
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
- * @returns the token, and the time until which it is used, in epoch milliseconds
+ * @returns the token, and the time from which another one is fetched, in epoch milliseconds
  * @throws Error with the code EOAUTH2 if it gets no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {

@@ -12,9 +12,9 @@ export type Readings = {
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
-  /** `null` if the service uses no Redis. */
+  /** `null` if the service opens no Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
-  /** Milliseconds by which the clock of the database is ahead of this machine's. */
+  /** Milliseconds by which the clock of the service is ahead of this machine's. */
   readonly clockOffset: () => number;
   readonly isReady: () => Promise<boolean>;
   /** Whether a part of the service is down without which most requests succeed. */
@@ -27,7 +27,7 @@ export type Readings = {
 /** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Backlog = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or for all instances (`shared`), as in Redis. `degraded`: Redis is unavailable, or evicts counts. */
+/** Where requests are counted: in this process, or in a store of all instances. `degraded`: that store is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof LIMIT_MODES)[number];
 const LIMIT_MODES = ['process', 'shared', 'degraded'] as const;
 

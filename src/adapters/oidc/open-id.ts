@@ -35,7 +35,7 @@ const appleClient =
 
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERY_LIFETIME = 86_400_000;
-/** Milliseconds after which the configuration is read again if a sign-in has failed, since endpoints or algorithms may have changed. */
+/** The same after an AUTH_IDENTITY_UNPROVEN, since endpoints or algorithms may have changed. */
 const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */

@@ -5,9 +5,8 @@ import { typedAccount } from '../json/fields.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** A sign-in makes up to four requests to its provider, which must end before the request to the service does. */
+/** The callback of a sign-in makes up to four requests to the provider, so it waits for up to 20 seconds. */
 const REQUEST_TIMEOUT_SECONDS = 5;
-/** Ten times the key set of a large provider. */
 const MAX_ANSWER_BYTES = 262_144;
 /** How many sign-ins may wait for one provider. Without a limit, they would fill the memory while the provider is slow. */
 const MAX_RUNNING = 50;
@@ -60,7 +59,7 @@ const asAppError = (error: unknown): AppError => {
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });
 };
 
-/** The address of a user, or in `addressError` why it is unknown. Never rejects, since a linked identity needs no address. */
+/** The address of a user, or in `addressError` why the provider has not said it. Never rejects, since a linked identity needs no address. */
 export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>) =>
   ask()
     .then(({ email, isEmailVerified }) => ({ email: email && typedAccount(email), isEmailVerified }))

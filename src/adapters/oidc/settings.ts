@@ -27,7 +27,7 @@ export type ProviderSettings = {
 /** How sign-ins with OpenID Connect differ from those with OAuth alone. */
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
-  /** Called at the end of a sign-in. @param error why the sign-in or its question for the address has failed; `undefined` after a success */
+  /** Called when `IdentityProvider.complete` ends. @param error why it, or its question for the address, has failed; `undefined` after a success */
   readonly onSignInEnd: (error: unknown) => void;
   readonly hasIdToken: boolean;
   /** How the client secret is sent, such as `client_secret_post`, for the log. */

@@ -1,7 +1,7 @@
 import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
 import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
-/** SimpleWebAuthn has some 300 modules, so it is loaded only when the first passkey is verified. */
+/** SimpleWebAuthn has many modules, so it is loaded only when the first passkey is verified. */
 const loadLibrary = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
 export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origins'>): WebAuthn => {
@@ -23,7 +23,7 @@ export const simpleWebAuthn = ({ rpId, origins }: Pick<WebAuthn, 'rpId' | 'origi
       return nullIfRefused(async () => {
         if (isFramed(credential)) return null;
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
-        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by an empty one: SimpleWebAuthn would
+        // Some authenticators send an attestation without being asked. It is replaced by an empty one: SimpleWebAuthn would
         // verify it, and fetch lists of revoked certificates from URLs in it.
         const attestation = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({

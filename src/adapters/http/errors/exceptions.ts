@@ -31,7 +31,7 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** The values of `WWW-Authenticate`: RFC 6750 §3 for access tokens, RFC 7617 §2 for page servers. */
+/** Values of `WWW-Authenticate`: RFC 6750 §3 for access tokens, RFC 7617 §2 for page servers. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Bearer',
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',

@@ -6,7 +6,7 @@ import { invalidArguments } from '../command-error.ts';
 import { type Fields, isObject } from './fields.ts';
 import { jsonLinesOf, type Place } from './source.ts';
 
-/** Matches strings, brackets and line breaks. A quotation mark alone begins a string that ends in a later chunk. */
+/** Matches strings, brackets and line breaks. A quotation mark alone begins a string that does not end in this text. */
 const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
@@ -62,10 +62,10 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-/** The most that an entry may have, so that memory is bounded. Entries of these systems are far shorter. */
+/** The most that an entry may have, so that memory is bounded. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
-/** Messages for the error codes of csv-parse, whose own messages quote the fields. */
+/** Messages for errors of csv-parse, whose own messages quote the fields. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
@@ -174,7 +174,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. @throws CommandError for what is no regular file, such as a pipe, which cannot be read twice */
+/** Reads the beginning of a file. @throws CommandError for what is no regular file, such as a pipe, which cannot be read twice; Error of the system */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {

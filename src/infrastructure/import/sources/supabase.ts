@@ -12,7 +12,7 @@ const factorIn = ({ factor_type: type, status, secret }: Fields) => {
 const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) => {
   const { sub, iss, email } = objectOf(data);
   const name = textOf(provider) ?? '';
-  // Only the issuer of Microsoft is read, since it depends on the tenant. `linkTo` knows issuers of other providers.
+  // Only the issuer of Microsoft is read, since it depends on the tenant. `linkTo` knows the issuers of some other providers.
   const issuer = textOf(iss)?.startsWith('https://login.microsoftonline.com/') ? textOf(iss) : undefined;
   return linkTo(name, sub ?? id, email, name === 'azure' ? issuer : undefined);
 };

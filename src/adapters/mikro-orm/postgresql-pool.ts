@@ -63,7 +63,7 @@ export type Pool = Omit<PostgresPool, 'connect'> & {
 
 const require = createRequire(import.meta.url);
 
-/** Opens a pool. Only `application_name` is added to the startup parameters of the URL: poolers refuse parameters that they do not know (ADR 0035). */
+/** Opens a pool. Only `application_name` is added here to the startup parameters: poolers refuse parameters that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');

@@ -79,7 +79,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 export type SchemaState = {
-  /** The names of migrations that are not applied, with `TABLES_CREATED` until the tables were created; and of tables that are missing afterwards. */
+  /** The names of migrations that are not applied, with `TABLES_CREATED` until the tables were created; and of missing tables if there is a table of migrations. */
   readonly pending: readonly string[];
   /** The names of applied migrations that this version does not know: a newer version has applied them. */
   readonly unknown: readonly string[];
@@ -131,7 +131,7 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
       await record(TABLES_CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Other processes wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
+    // Other processes that migrate wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${migrationsTable(prefix)} where name = '${TABLES_CREATED}'${locked}`);
     const { pending } = await schemaState({ ...context, db: transaction });

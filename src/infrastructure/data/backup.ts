@@ -159,7 +159,7 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
 /** The path, or the nearest directory above it that exists. The draft is made there, on the disk of the database, so that a refusal leaves no directory. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
-/** Refuses a backup with an unreadable key, since the service would refuse it. */
+/** Refuses a backup with an unreadable key, since the service would refuse the key. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
     if (keys.has(file) && parse(keys.get(file) ?? '') === null)

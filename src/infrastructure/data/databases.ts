@@ -46,7 +46,7 @@ export const noTablesError = (subject: string): CommandError =>
   new CommandError('no-tables', `${subject} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**
- * Refuses a database that a newer version has migrated, since this version would leave out columns that it does not know.
+ * Refuses a database that a newer version has migrated, since this version does not know all its columns.
  * @param subject of the error's message, such as "The backup"
  * @returns `pending` of its `SchemaState`
  */

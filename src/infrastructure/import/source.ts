@@ -24,7 +24,7 @@ type SourceOptions = {
   readonly hashConfig?: string | undefined;
 };
 
-/** Reads the users of an export in their order, without having all in memory. @throws CommandError, for instance of a wrong option; Error of the system */
+/** Reads the users of an export in their order, without having all in memory. @throws for instance CommandError if an option is missing or wrong */
 export type Source = (options: SourceOptions) => AsyncIterable<SourceLine>;
 
 /** The most that a line may have, so that memory is bounded. */

@@ -79,7 +79,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 export type SchemaState = {
-  /** The names of migrations that are not applied, with `TABLES_CREATED` until the tables were created; and of missing tables if there is a table of migrations. */
+  /** The names of migrations that are not applied (`TABLES_CREATED`: creating the tables), and of missing tables if there is a table of migrations. */
   readonly pending: readonly string[];
   /** The names of applied migrations that this version does not know: a newer version has applied them. */
   readonly unknown: readonly string[];

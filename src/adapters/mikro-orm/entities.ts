@@ -79,7 +79,6 @@ export const ormOptions = async (
 
 /** The statements that create all tables. They are made without a connection to a database. */
 export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
-  // `MikroORM.init` is not used, since it would search for files with entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
   return kind.completeSchema(

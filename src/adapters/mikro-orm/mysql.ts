@@ -89,7 +89,7 @@ export const connectServers = async (
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // The cast: MikroORM's connection to MariaDB extends its connection to MySQL.
+    // The cast: MikroORM's driver of MariaDB extends that of MySQL, and has its connection.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];

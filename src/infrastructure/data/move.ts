@@ -22,7 +22,7 @@ type Options = {
 };
 
 /**
- * Makes the tables in the target, and copies the rows of the service that it lacks. No row of the source is changed, and with `dryRun` none of the target.
+ * Makes the tables in the target, and copies the rows of the service that it lacks, or with `dryRun` only counts them. No row of the source is changed.
  * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
  * @throws CommandError for a refusal, for instance of a target with other rows; Error for a failure, after which some rows may be copied
  */

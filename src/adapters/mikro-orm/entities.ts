@@ -69,7 +69,7 @@ export const ormOptions = async (
     ...(await orm()),
     entities: [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))],
     ensureDatabase: false,
-    // MikroORM does not know the tables of the search index (`search.ts`) and of migrations, and would drop them.
+    // MikroORM's command line would drop the tables of the search index (`search.ts`) and of migrations, which are no entities.
     schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
     allowGlobalContext: true,
     debug: false,

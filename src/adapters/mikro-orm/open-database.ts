@@ -14,7 +14,7 @@ export type Database = {
   readonly records: Records;
   /** Replaces methods of a repository of sessions over `records` by faster ones, if this database has some. */
   readonly withFasterMethods: (plain: SessionRepository) => SessionRepository;
-  /** Writes to the tables of sessions, without a change of a row. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses that */
+  /** Sends `emptyWrite` for the tables of sessions. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses it */
   ping(): Promise<void>;
   /** As `ping`, for the other tables of the service. */
   pingOtherTables(): Promise<void>;

@@ -202,7 +202,7 @@ const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
     .values(names.map((name) => ({ name })))
     .execute();
 
-/** @throws SchemaError if the database already has a table with the name of a declared table */
+/** @throws SchemaError if the schema already has a table or view with the name of a declared table */
 const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const declared = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const takenTable = found.find(({ name, isHere }) => isHere && declared.has(name));

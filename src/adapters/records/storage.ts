@@ -10,7 +10,7 @@ import { random } from '../clock/system.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 
-/** The store has refused or undone a call or a transaction, for instance because of a concurrent one. `unit` then repeats the work, up to `MAX_RUNS`. */
+/** The store has refused or undone a call or a transaction, for instance because of a concurrent one. `unit` then repeats the work (`MAX_RUNS`). */
 export class ConflictError extends AppError {
   constructor(reason: string) {
     super('DB_QUERY_FAILED', { reason });

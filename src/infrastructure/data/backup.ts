@@ -138,11 +138,11 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
     const opened = await openDatabase({ ...database, path: copy }, { migrate: false });
     await assertNotNewer(opened, 'The backup').finally(opened.close);
     const keys = withKeys ? all : new Map<string, string>();
-    assertUsable(keys);
-    await assertFits(dataDir, keys);
+    assertValidKeys(keys);
+    await assertNoOtherKeys(dataDir, keys);
     for (const [name, content] of keys) await createOnce(join(dataDir, name), content);
     // Checked again, since another process may have made other keys meanwhile.
-    await assertFits(dataDir, keys);
+    await assertNoOtherKeys(dataDir, keys);
     assertHasNoDatabase(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // To link a file is atomic, and never replaces another file.
@@ -160,14 +160,14 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
 /** Refuses a backup with an unreadable key, since the service would refuse the key. */
-const assertUsable = (keys: ReadonlyMap<string, string>): void => {
+const assertValidKeys = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
     if (keys.has(file) && parse(keys.get(file) ?? '') === null)
       throw damagedBackup(`${file} in it is no key of the service`);
 };
 
 /** Refuses a backup whose keys differ from those in DATA_DIR, since a key that is replaced would be lost. */
-const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
+const assertNoOtherKeys = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
   for (const [name, content] of keys) {
     const present = await readIfAny(join(dataDir, name));
     if (present === null || present === content) continue;

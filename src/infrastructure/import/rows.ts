@@ -174,7 +174,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. @throws CommandError for no regular file, such as a pipe, which cannot be read twice; Error of the operating system */
+/** Reads the beginning of a file. @throws CommandError if it is not a regular file: a pipe cannot be read twice; Error of the operating system */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {

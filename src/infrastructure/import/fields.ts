@@ -1,4 +1,4 @@
-/** An entry of another system's export by its members. Values from JSON have types, values from CSV are texts. */
+/** The members of an object in an export, by their names. Values from JSON have types, values from CSV are texts. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const textOf = (value: unknown): string | undefined => {

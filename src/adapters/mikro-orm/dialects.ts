@@ -18,14 +18,14 @@ export type SqlDialect = StatementDialect & {
   readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
   /** Whether a transaction may send a statement before the former one is answered. */
   readonly pipelines: boolean;
-  /** How a transaction locks a row; `null` where only one transaction writes at a time. */
+  /** How rows are locked; `null` outside of transactions, and on SQLite, where only one transaction writes at a time. */
   readonly rowLock: RowLock;
   readonly returnsDeleted: boolean;
   readonly search: SearchIndex;
   readonly failureOf: (error: unknown) => Failure;
 };
 
-/** The meaning of a driver's error. `index` names the violated unique index, or its columns. `busy`: another connection has locked SQLite's file. */
+/** The meaning of a driver's error. `index` names the violated unique index, or its columns. `busy`: SQLITE_BUSY or SQLITE_LOCKED. */
 export type Failure =
   | { readonly kind: 'violation'; readonly index: string }
   | { readonly kind: 'conflict' | 'busy' | 'other' };
@@ -52,7 +52,7 @@ const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppErro
   if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
   const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
   if (memberOf(error, 'code') !== IN_FAILED_TRANSACTION) publishDatabaseFailure(reason);
-  // A busy database is no ConflictError, after which a unit is repeated: `withRetry` has already waited ten seconds, and would wait again each time.
+  // A busy database gives no ConflictError: the unit would be repeated, and could wait for ten seconds each time (`withRetry`).
   const isConflict = failure.kind === 'conflict';
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
 };
@@ -66,7 +66,7 @@ const mysqlNumber = (error: unknown): string => {
 /** The beginning of SQLite's message about a missing table or column, without its name. */
 const MISSING_OBJECT = /^no such (?:table|column)/;
 
-/** SQLite's result code and its text for this code, which quotes no value; `undefined` if the error is not of SQLite. */
+/** SQLite's result code, and `MISSING_OBJECT` or the text of this code, which quote no value; `undefined` if the error is not of SQLite. */
 const sqliteReason = (error: unknown): string | undefined => {
   const [code, text] = [memberOf(error, 'errcode'), memberOf(error, 'errstr')];
   if (typeof code !== 'number') return undefined;
@@ -75,7 +75,7 @@ const sqliteReason = (error: unknown): string | undefined => {
 
 const LONGEST_WAIT_MS = 10_000;
 
-/** Waits between two attempts. `busy_timeout` of SQLite would block the thread. */
+/** Waits by a timer between two attempts, since `busy_timeout` of SQLite would block the thread. */
 const retryWhileBusy =
   (failureOf: SqlDialect['failureOf']): SqlDialect['withRetry'] =>
   async (send) => {
@@ -110,7 +110,7 @@ const inTransaction = <Result>(
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
-      // `rollback` may fail as well: if the connection is broken, or if SQLite has ended the transaction by itself, for example because the disk is full.
+      // `rollback` may fail as well, for instance if the connection is broken, or SQLite has ended the transaction itself because the disk is full.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }
@@ -131,7 +131,7 @@ const beginWithReads =
     const begun = connection.executeQuery(CompiledQuery.raw(statement)).then(() => {
       hasBegun = true;
     });
-    // `inTransaction` awaits `begun` later. Until then, its rejection must not count as unhandled.
+    // `begun` may reject before `inTransaction` awaits it, which must not count as an unhandled rejection.
     begun.catch(() => undefined);
     const execute: Execute = async (query, reads) => {
       if ((!hasBegun && !reads) || waiting > 0) {
@@ -183,7 +183,7 @@ const sqliteFailure = (error: unknown): Failure => {
   return { kind: SQLITE_BUSY.includes(Number(memberOf(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
 };
 
-/** Milliseconds. SQLite answers on the calling thread, so a loop of statements must pause for timers and sockets. */
+/** Milliseconds. SQLite answers on the calling thread, so a loop of statements or transactions must pause for timers and sockets. */
 const LONGEST_TURN = 20;
 let lastTurnAt = 0;
 
@@ -211,7 +211,7 @@ export const SQLITE: SqlDialect = {
   failureOf: sqliteFailure,
 };
 
-/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and refuses to read and write. */
+/** ER_UNKNOWN_COM_ERROR: the node is not connected to its Galera cluster, and refuses to read and write. */
 export const NODE_NOT_READY = 1047;
 /**
  * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), `NODE_NOT_READY`.

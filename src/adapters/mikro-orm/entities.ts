@@ -69,7 +69,7 @@ export const ormOptions = async (
     ...(await orm()),
     entities: [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))],
     ensureDatabase: false,
-    // MikroORM does not know the tables of the search index (`search.ts`) and of migrations, and would drop them.
+    // MikroORM's command line would drop the tables of the search index (`search.ts`) and of migrations, which are no entities.
     schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
     allowGlobalContext: true,
     debug: false,
@@ -79,7 +79,6 @@ export const ormOptions = async (
 
 /** The statements that create all tables. They are made without a connection to a database. */
 export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
-  // `MikroORM.init` is not used, since it would search for files with entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
   return kind.completeSchema(

@@ -9,9 +9,9 @@ type ColumnTypes = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' |
 export type Migration = {
   /** The version that brings the migration, and what it adds, such as `1.1.0-notes`. Databases store the name, so it never changes. */
   readonly name: string;
-  /** The table that changes. If a database lacks the table, it is created with the change, and the migration does not run. */
+  /** The table that changes. If a database lacks the table, it is created with the change, and `up` does not run. */
   readonly table: string;
-  /** Makes the change on every database, for instance with Kysely's schema builder. `search` is the result of `searchIndex`. */
+  /** Makes the change, for instance with Kysely's schema builder. `search` is the result of `searchIndex`. */
   readonly up: (
     transaction: Sql,
     context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
@@ -29,7 +29,7 @@ const newColumn = (name: string, table: string, column: string, type: keyof Colu
   },
 });
 
-/** In the order in which they are applied; those with `upOutsideTransaction` last on PostgreSQL. A new database has all their changes from the start. */
+/** In the order in which they are applied; those with `upOutsideTransaction` last on PostgreSQL. */
 export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-notes', 'events', 'note', 'text'),
   {

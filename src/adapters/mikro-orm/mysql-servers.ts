@@ -5,7 +5,7 @@ import { LoggableError } from '../log/redact-error.ts';
 import { memberOf, NODE_NOT_READY } from './dialects.ts';
 import type { PoolState } from './options.ts';
 
-/** The pool of mysql2. Its lists of connections are private members (ADR 0034). */
+/** The pool of mysql2. The members that begin with `_` are private (ADR 0034). */
 export type DriversPool = {
   getConnection(callback: (error: unknown, connection: DriversConnection) => void): void;
   end(callback: (error: unknown) => void): void;
@@ -23,15 +23,15 @@ type Callback = (error: unknown, result?: unknown) => void;
 
 /**
  * Errors after which a connection is closed, and another server is used if there is one. Of a read-only server: ER_OPTION_PREVENTS_STATEMENT,
- * ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE. Of a node that has lost its cluster: `NODE_NOT_READY`, ER_ERROR_DURING_COMMIT.
+ * ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE. Of a node without its cluster: `NODE_NOT_READY`, ER_ERROR_DURING_COMMIT.
  */
 const SERVER_FAILURES: readonly unknown[] = [1290, 1792, 1836, NODE_NOT_READY, 1180];
 
-/** After the limit of a statement, the server has these milliseconds to end the statement and to report so, before the connection is closed. */
+/** Milliseconds between the limit of a statement, at which MariaDB ends it (`max_statement_time`), and the close of its connection. */
 const REPORT_TIME_MS = 500;
 /** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that refuses writes. */
 const STATE_QUERY = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
-/** Makes each read wait until the node has applied the commits of other nodes. The `select` fails if the node has lost its cluster. */
+/** Makes a read, or the `begin` before it, wait until the node has applied earlier commits of other nodes. `select` fails on a node without its cluster. */
 const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
 
 /**
@@ -39,7 +39,7 @@ const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
  * @param session the first statements of each connection. If one of them fails, the connection is closed.
  * @param limit milliseconds for a statement. `REPORT_TIME_MS` later, the connection is closed, since the server may hang.
  * @param hasOthers whether there are other servers. Then all have to be nodes of one cluster: a server outside of it would lack the latest writes.
- * @param onFailure called when the server hangs, has broken a connection, or cannot write
+ * @param onFailure called after a failure that is a reason to leave the server, on a connection that was opened after the last `closeAll`
  */
 const preparedServer = (
   pool: DriversPool,
@@ -93,7 +93,7 @@ const preparedServer = (
       });
     });
   return {
-    /** Waits for a free connection, without a time limit. @param isLate returns whether the caller has given up */
+    /** Gets a connection. The wait for a free one has no time limit. @param isLate returns whether the caller has given up */
     async connect(isLate: () => boolean) {
       for (;;) {
         const pooled = await driversConnection(isLate);
@@ -115,7 +115,7 @@ const preparedServer = (
   };
 };
 
-/** Sends a query. Closes the connection if the query takes longer than `limit`, or if the server cannot write any more. */
+/** Sends a query. Closes the connection if the query takes longer than `limit`, or fails with one of `SERVER_FAILURES`. */
 const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (error: unknown) => void) =>
   ((sql: string, values: readonly unknown[], callback: Callback) => {
     const timer = setTimeout(() => {
@@ -136,11 +136,11 @@ const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (erro
 const RETURN_INTERVAL_MS = 5_000;
 
 /**
- * A pool over one or several servers. It uses one until it fails, then the next one, and returns to a preferred server when that is available again.
- * @param pools a pool of the driver for each server, the preferred server first
+ * A pool over one or several servers. It uses one until it fails, then the next one, and goes back to an earlier one when that is available again.
+ * @param pools a pool of the driver for each server, in the order of preference
  * @param session the first statements of each connection
- * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit
- * @param onFailOver called when another server than before has given a connection, with its number, and the error after which the former server was left
+ * @param limits milliseconds for a statement, and for getting a connection
+ * @param onFailOver called when another server than before has given a connection, with its index in `pools`, and why the former server was left
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],

@@ -59,7 +59,7 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
  * - English messages, since the message of a violation is parsed.
  * - UTC, since `unix_timestamp` converts the session's time, and a local time has one hour of the year twice.
  * - READ COMMITTED: each statement sees what was committed before it.
- * @param limit milliseconds that a statement may wait for a lock
+ * @param limit milliseconds that a statement may wait for the lock of a row, rounded up to seconds
  */
 const mysqlSession = (limit: number): string[] => [
   `set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lc_messages = 'en_US', time_zone = '+00:00',
@@ -73,7 +73,7 @@ const mariadbSession = (limit: number): string[] => [
   `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
 ];
 
-/** Connects by MikroORM, whose packages contain the driver. @param servers the options for each server, the preferred one first */
+/** Makes the pools by MikroORM, whose packages bring the driver. @param servers the options for each server, the preferred one first */
 export const connectServers = async (
   servers: readonly Partial<Options>[],
   session: readonly string[],
@@ -89,7 +89,7 @@ export const connectServers = async (
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // The cast: MikroORM's connection to MariaDB extends its connection to MySQL.
+    // The cast: MikroORM's driver of MariaDB extends that of MySQL, and has its connection.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
@@ -110,8 +110,8 @@ type Product = Pick<DatabaseKind, 'dialect'> & {
 
 const productKind = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
-  // A key of an index has at most 3,072 bytes, and up to two texts. The longest text is the id of a credential: 1,364 characters of ASCII (WebAuthn
-  // Level 3 §6.5.1). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
+  // A key of an index has at most 3,072 bytes. Those of the service have up to two texts; the longest is the id of a credential: 1,364 characters of ASCII
+  // (WebAuthn Level 3 §6.5.1). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
   types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {
     const urls = [options.url, ...(options.others ?? [])];
@@ -147,7 +147,7 @@ const otherProductHint = (name: Product['name'], error: unknown): string => {
   return `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`;
 };
 
-/** One statement for each table, with its indexes: these databases commit after each statement, and another process may create tables at the same time. */
+/** One statement for each table, with its indexes: these databases commit after each of them, and another process may create tables at the same time. */
 const oneStatementPerTable = (statements: readonly string[]): string[] => {
   const create = 'create table ';
   return statements

@@ -39,7 +39,7 @@ export const postgresqlLogin = (
       try {
         return (await translateErrors(() => send(connection, statement))).rows.length > 0;
       } catch (error) {
-        // If the database is serializable by default, this statement may conflict. The transaction does not, since it is READ COMMITTED.
+        // For instance, this statement may conflict if the database is serializable by default. The caller's transaction is READ COMMITTED.
         if (error instanceof ConflictError) return false;
         if (error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION') return false;
         throw error;
@@ -48,7 +48,7 @@ export const postgresqlLogin = (
   };
 };
 
-/** The members of a user from which the use case decided to log the user in. If one of them has changed since, the statement does nothing. */
+/** If one of these members has changed since the use case read the user, the statement does nothing. */
 const CHECKED_MEMBERS = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', 'secondFactorAt'] as const;
 /** The columns of an event that do not change when another log-in is counted in it. */
 const UNCHANGED_COLUMNS: readonly string[] = ['id', 'user_id', 'counted_by'];

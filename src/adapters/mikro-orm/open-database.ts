@@ -14,15 +14,15 @@ export type Database = {
   readonly records: Records;
   /** Replaces methods of a repository of sessions over `records` by faster ones, if this database has some. */
   readonly withFasterMethods: (plain: SessionRepository) => SessionRepository;
-  /** Writes to the tables of sessions, without a change of a row. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses that */
+  /** Sends `emptyWrite` for the tables of sessions. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses it */
   ping(): Promise<void>;
   /** As `ping`, for the other tables of the service. */
   pingOtherTables(): Promise<void>;
   /** Reads the clock of the database server, in epoch milliseconds; `null` for SQLite, which has no server. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
-  /** The product's version, whether tables may be created, and the state of the schema, for the doctor. @throws Error of the driver */
+  /** The product's version, whether tables may be created, and the state of the schema. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
-  /** The names of the tables of the application, including tables that it does not declare any more. @throws Error of the driver */
+  /** The names of tables and views with the prefix of the application's tables, whether it declares them or not. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
   readonly connections: OpenConnection['connections'];
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export type OpenOptions = {
   readonly tables?: typeof TABLES;
 };
 
-/** Opens the database, and checks that the service can work with it. @throws Error whose message names the setting at fault, and the reason */
+/** Opens the database, and checks it by `probeQuery`. @throws Error whose message tells the operator the reason */
 export const openDatabase = async (options: DatabaseOptions, opening: OpenOptions): Promise<Database> =>
   databaseOver(await connect(options, opening));
 

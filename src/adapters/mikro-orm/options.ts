@@ -19,7 +19,7 @@ export type ServerOptions = {
   /** Called when another server is used than before. @param error why the former server was left */
   readonly onFailOver?: (host: string, error: unknown) => void;
   readonly poolSize: number;
-  /** Milliseconds, as are the other limits: for getting a connection, for a statement, and for an unused connection to stay open. */
+  /** These three are milliseconds: for getting a connection, for a statement, and for an unused connection to stay open. */
   readonly connectionTimeout: number;
   readonly statementTimeout: number;
   readonly idleTimeout: number;
@@ -52,17 +52,17 @@ export type DatabaseKind = {
   readonly types: SqlTypes;
   /** Opens the database. No connection is made before the first statement. */
   readonly connect: () => Promise<OpenConnection>;
-  /** The options of MikroORM, which makes the schema. With SQLite and PostgreSQL, a call loads MikroORM, which takes a fifth of the time of a start. */
+  /** The options of MikroORM, which makes the schema. */
   readonly orm: () => Promise<Partial<Options>>;
   /** Statements that are executed once, when the database is opened. */
   readonly settingStatements: readonly string[];
-  /** A statement that fails if the service cannot work with this database, or returns the reason as `unfit`. */
+  /** A statement that fails, or returns a reason as `unfit`, if the encoding is wrong or the collation is missing. */
   readonly probeQuery: string;
-  /** A query for the `name` of each table that is visible without the name of a schema, and `is_here`, whether it is in the schema of this service. */
+  /** A query for the `name` of each table and view that is visible without the name of a schema, and `is_here`: whether it is in this service's schema. */
   readonly tablesQuery: string;
   /** Completes the statements of MikroORM that create the tables, for instance by options of tables, which its generator cannot write (ADR 0034). */
   readonly completeSchema: (statements: readonly string[]) => string[];
-  /** Faster methods of the repository of sessions, each as a single statement of this database. */
+  /** Faster methods of the repository of sessions, each as a single statement of this database where possible. */
   readonly fasterSessions?: (
     connection: Connection,
     plain: SessionRepository,
@@ -70,12 +70,9 @@ export type DatabaseKind = {
   ) => Partial<SessionRepository>;
   /** A query for the time of the server as `now`, in epoch milliseconds; `null` for SQLite, which has no server. */
   readonly timeQuery: string | null;
-  /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */
+  /** A query for `version`, with the name of the product, and `may_create`, whether this role may create tables. */
   readonly aboutQuery: string;
-  /**
-   * A `delete` from the tables that matches no row. Like a write, it waits for locks, and fails on a read-only server or for a role that may not write.
-   * It does not fail if the disk is full.
-   */
+  /** A `delete` that matches no row. It fails, for instance, on a read-only server or for a role that may not write, but not if the disk is full. */
   readonly emptyWrite: (tables: readonly string[]) => string;
   /** Why the database cannot be opened, for the operator, with the name of the setting at fault. */
   readonly openFailure: (error: unknown) => string;

@@ -47,7 +47,7 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** A connection that cancels queries after a time limit, and prepares statements if it has a session of its own. */
+/** A connection that cancels queries after a time limit, and prepares statements with a `statementName` if it has a session of its own. */
 export type PooledConnection = PostgresPoolClient & {
   /** `false` behind a pooler, where other clients may use the same session of the server. */
   readonly hasOwnSession: boolean;
@@ -57,13 +57,13 @@ export type PooledConnection = PostgresPoolClient & {
 export type Pool = Omit<PostgresPool, 'connect'> & {
   connect(): Promise<PooledConnection>;
   readonly state: () => PoolState;
-  /** Whether a call of `connect` would get a connection at once: an idle one, or a new one. */
+  /** Whether a call of `connect` would get an idle or a new connection, instead of waiting for one in use. */
   readonly hasFreeConnection: () => boolean;
 };
 
 const require = createRequire(import.meta.url);
 
-/** Opens a pool. Of its options, only `application_name` is sent as a startup parameter: poolers refuse parameters that they do not know (ADR 0035). */
+/** Opens a pool. Only `application_name` is added here to the startup parameters: poolers refuse parameters that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
@@ -161,13 +161,12 @@ const pooledConnection = async (
   };
 };
 
-/** After a cancellation, the server has these milliseconds to report the end of the query, before the connection is destroyed. */
+/** Milliseconds for sending a cancellation, and for the server to report the end of the query after it. Then the connections are destroyed. */
 const REPORT_TIME_MS = 500;
 
 /**
- * Limits the time of queries: cancels a query that takes too long, and closes its connection, since a late cancellation could hit the next query. If a
- * query was sent before the former one was answered, its time begins with that answer. Poolers pass a CancelRequest on. A time limit of the server would
- * not work with them: they refuse unknown startup parameters, and give a session to other clients together with its settings.
+ * Limits the time of queries (ADR 0035): cancels a query that takes too long, and closes its connection, since a late cancellation could hit the next
+ * query. If a query was sent before the former one was answered, its time begins with that answer.
  */
 const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
@@ -220,12 +219,12 @@ const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> 
   return rows[0]?.settings != null;
 };
 
-/** SQLSTATEs with which the server refuses a prepared statement: a column has another type (0A000), or the server does not know the name (26000). */
+/** SQLSTATEs with which the server refuses a prepared statement: its result has other types (0A000), or the server does not know the name (26000). */
 const UNKNOWN_STATEMENT = '26000';
 const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server need not parse and plan each of them every time (ADR 0035). If the server refuses a prepared
+ * Prepares statements with a `statementName`, so that the server need not parse and plan each of them every time (ADR 0035). If the server refuses a prepared
  * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. The same
  * happens if the server does not know the name because the former statement, which would have prepared it, has failed.
  * @param onOutdated called if a prepared statement is outdated: then other statements of all connections may be outdated, too

@@ -17,9 +17,9 @@ type WaitingStatement = {
 };
 
 /**
- * Sends short statements outside of transactions. While all connections are in use, up to four statements (behind a pooler: one) wait as a batch for a
- * connection: one system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never
- * return to the pool. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
+ * Sends short statements outside of transactions. While all connections are in use, up to four statements wait as a batch for a connection. Without a
+ * pooler, one system call writes them all, and often one reads all answers. No statement joins a batch that was sent: the connection might never return
+ * to the pool. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
 const statementBatcher = (pool: Pool) => {
   let openBatch: WaitingStatement[] = [];
@@ -65,7 +65,7 @@ const statementBatcher = (pool: Pool) => {
   };
 };
 
-/** Sends a batch over a connection, which is back in the pool before the caller of the last statement gets its answer. */
+/** Sends a batch over a connection, which is released before the caller of the last statement gets its answer. */
 const sendAll = async (client: PooledConnection, batch: readonly WaitingStatement[]): Promise<void> => {
   let unanswered = batch.length;
   const send = async ({ sql, parameters }: CompiledQuery): Promise<PostgresQueryResult<Row>> => {
@@ -78,7 +78,7 @@ const sendAll = async (client: PooledConnection, batch: readonly WaitingStatemen
   };
   for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
-    // A pooler may give the session to another client after each answer. If this connection broke, that client would get the remaining answers.
+    // A pooler may give the session to another client after each answer. If more were sent and this connection broke, that client would get the other answers.
     if (!client.hasOwnSession) await answered;
   }
 };
@@ -103,12 +103,12 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settingStatements: [],
     probeQuery: `select format($$${WRONG_ENCODING_MESSAGE}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // PostgreSQL makes new tables in the first schema of the search_path. The tables of the service may be in another one, which was the first one then.
+    // PostgreSQL makes new tables in the first schema of the search_path. Those of the service may be in another one, which was the first one before.
     tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0035).
+    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh seldom writes to an index (ADR 0035).
     completeSchema: (statements) => [
       ...statements,
       `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`,

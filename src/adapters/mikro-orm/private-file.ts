@@ -8,8 +8,8 @@ export const GROUP_AND_OTHERS = 0o077;
 const BITS_OF_OTHERS = 0o007;
 
 /**
- * Creates the file of a database if necessary, and restricts it, with the files that SQLite keeps beside it, to its owner.
- * @throws Error if everybody can still access one of these files
+ * Creates the file of a database if necessary. Except on Windows, restricts it, and the files beside it (`isPublicAfterRestricting`).
+ * @throws Error if everybody can still access one of these files; Error of the operating system
  */
 export const makeDatabasePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -26,7 +26,7 @@ export const makeDatabasePrivate = (path: string): void => {
       throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
 };
 
-/** Restricts a file to its owner, unless the path is a symbolic link. @returns whether everybody can still access it */
+/** Tries to restrict a file or directory to its owner, unless the path is a symbolic link. @returns whether everybody can still access it */
 export const isPublicAfterRestricting = (path: string): boolean => {
   // The file may be missing: SQLite removes the files beside a database, also in another process.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrictToOwner(path);
@@ -34,7 +34,7 @@ export const isPublicAfterRestricting = (path: string): boolean => {
   return (mode & BITS_OF_OTHERS) !== 0;
 };
 
-/** Removes the permissions of group and others. Ignores failures, since the callers check the mode afterwards. */
+/** Removes the permissions of group and others. Ignores failures. */
 export const restrictToOwner = (path: string): void => {
   try {
     const { mode } = statSync(path);

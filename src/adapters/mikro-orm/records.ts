@@ -111,7 +111,7 @@ const callsOver = (send: SendStatement, tables: (name: TableName) => SqlTable, d
   };
 };
 
-/** Repeats the last row until the number of rows is a power of two, since each number is a statement of its own, which stays built and prepared. */
+/** Repeats the last row until the number of rows is a power of two, since each number is a statement of its own, which stays built. */
 const padToPowerOfTwo = <Each>(rows: readonly Each[]): readonly Each[] => {
   const length = 2 ** Math.ceil(Math.log2(rows.length));
   return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Each);

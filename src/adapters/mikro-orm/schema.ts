@@ -10,7 +10,7 @@ import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
 import { type Send, type Sql, sqlTables } from './statements.ts';
 
-/** The database cannot be used as it is: its encoding, its tables or its migration. The message says what the operator has to change. */
+/** The database cannot be used as it is, because of its encoding, tables or migration. The message says what the operator has to change. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
@@ -33,8 +33,8 @@ export const sendTo =
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
 
 /**
- * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit after each
- * statement). On PostgreSQL, those with `upOutsideTransaction` run after it. Several processes may do so at the same time.
+ * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit at each change
+ * of the schema). On PostgreSQL, those with `upOutsideTransaction` run after it. Several processes may do so at the same time.
  * @throws SchemaError, or the error of the driver
  */
 export const bringUpToDate = async (context: SchemaContext): Promise<void> => {
@@ -57,7 +57,7 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Checks that all columns of the tables of the service exist, by a query that reads no row. @throws SchemaError if one is missing */
+/** Checks that the declared columns of the service's tables exist, by a query that reads no row. @throws SchemaError, or the error of the driver */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const tablesOfService = (Object.keys(tables) as TableName[])
     .map(sqlTables(prefix, tables))
@@ -79,7 +79,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 export type SchemaState = {
-  /** The names of migrations that are not applied, and of missing tables; `TABLES_CREATED` if no tables were created yet. */
+  /** The names of migrations that are not applied (`TABLES_CREATED`: creating the tables), and of missing tables if there is a table of migrations. */
   readonly pending: readonly string[];
   /** The names of applied migrations that this version does not know: a newer version has applied them. */
   readonly unknown: readonly string[];
@@ -131,7 +131,7 @@ const createOrMigrate = async (context: SchemaContext): Promise<void> => {
       await record(TABLES_CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Other processes wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
+    // Other processes that migrate wait for the lock of this row, or of SQLite's file. On MySQL and MariaDB, the first change ends the lock (`ignoreErrors`).
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${migrationsTable(prefix)} where name = '${TABLES_CREATED}'${locked}`);
     const { pending } = await schemaState({ ...context, db: transaction });
@@ -202,7 +202,7 @@ const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
     .values(names.map((name) => ({ name })))
     .execute();
 
-/** @throws SchemaError if the database already has a table with the name of a declared table */
+/** @throws SchemaError if the schema already has a table or view with the name of a declared table */
 const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const declared = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const takenTable = found.find(({ name, isHere }) => isHere && declared.has(name));

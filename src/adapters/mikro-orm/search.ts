@@ -3,10 +3,10 @@ import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
 import { columnNamesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
-/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search may read all rows. */
+/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). `null`: the kind of database has none. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
-/** Makes the index of PostgreSQL without blocking writes. First drops what an interrupted attempt has left. @param send sends outside of a transaction */
+/** Makes the index of PostgreSQL without blocking writes, if the role may. First drops the rest of an interrupted attempt. @param send not in a transaction */
 export const makeSearchIndex = async (send: (text: string) => Promise<readonly unknown[]>, prefix: string) => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
   const mayMake = await send(
@@ -50,7 +50,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** The first search reads up to this many rows without the index. It finds a frequent text quickly, whereas the index would return too many rows of it. */
+/** With an index, the first statement reads up to this many rows without it, since the index would return too many rows for a frequent text. */
 const FIRST_ROWS = 5_000;
 const TRIGRAM_LENGTH = 3;
 const MAX_TRIGRAMS = 20;
@@ -65,7 +65,7 @@ const trigramQuery = (text: string): string => {
     .join(' AND ');
 };
 
-/** The statements for a query with `contains`. The caller sends the second one only if the first finds fewer rows than `limit`. */
+/** One statement for a query with `contains`, or with an index two: the second is for when the first finds fewer rows than `limit`. */
 export const searchRows = <Name extends TableName>(
   table: SqlTable,
   { contains = '', range, order = [], descending = false, limit }: Query<Name>,
@@ -92,7 +92,7 @@ export const searchRows = <Name extends TableName>(
       const from = {
         first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${containsText})`,
         all: sql`${rows} where ${inRange} and (${containsText})`,
-        // `offset 0` makes PostgreSQL execute the inner query first, by the index.
+        // `offset 0` makes PostgreSQL execute the inner query on its own, so that it can use the index.
         pg_trgm: sql`(select ${columns} from ${rows} where ${containsText} offset 0) as part where ${inRange}`,
         fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${containsText})`,
       }[kind ?? 'all'];

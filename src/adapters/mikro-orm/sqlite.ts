@@ -36,7 +36,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
 /** Statements that stay prepared, besides those with a `statementName`. */
 const TRANSACTION_STATEMENTS: readonly string[] = ['begin immediate', 'commit', 'rollback'];
 
-/** A dialect that keeps statements prepared. MikroORM's own does not: with it, the statements of a refresh took 0.23 ms instead of 0.17. */
+/** A dialect that keeps statements prepared (`cachingStatements`), which MikroORM's own does not. */
 const nodeSqlite = (path: string): SqliteDialect =>
   new SqliteDialect({
     // Loaded on use, since Node.js 22 prints a warning when it loads `node:sqlite`.

@@ -56,7 +56,7 @@ export type Sql = Kysely<Rows>;
 /** Executes a statement. @param reads whether the statement only reads */
 export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
 
-/** The pool, or the connection of a transaction, and how it executes statements. */
+/** The database, or the connection of a transaction, and how it executes statements. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
 export const connectionOver = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
@@ -77,7 +77,7 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   const name = `${prefix}${table.name}`;
   const columns = columnsOf(table);
   const byMember = new Map(columns.map((column) => [column.member, column]));
-  // The types of `TABLES` guarantee that the member exists.
+  // The cast: callers name only members of the table.
   const column = (member: string) => byMember.get(member) as SqlColumn;
   const uniques = new Map<string, string>();
   for (const [index, members] of uniquesOf(table)) {
@@ -165,7 +165,7 @@ export const selectRows = <Name extends TableName>(
   };
 };
 
-/** Selects rows by a query for their keys. An index has the keys, so the database does not read the rows that `skip` leaves out. */
+/** Selects rows by a query for their keys. Where an index has the keys, the database need not read the rows that `skip` leaves out. */
 const selectByKeys = (
   db: Sql,
   table: SqlTable,
@@ -194,7 +194,7 @@ export const insertRow = (table: SqlTable, row: Row, booleanToSql: BooleanToSql)
       .values(Object.fromEntries(columnNamesOf(table).map((name, at) => [name, placeholders[at]]))),
 });
 
-/** Writes only the columns whose values differ, if the row still has the version of `before`. */
+/** Writes only the version and the columns whose values differ, if the row still has the version of `before`. */
 export const updateRow = (table: SqlTable, before: Row, after: Row, booleanToSql: BooleanToSql): TableStatement => {
   const valueIn = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleanToSql);
   const changed = table.columns.filter((column) => valueIn(before, column) !== valueIn(after, column));
@@ -254,7 +254,7 @@ const isUnchangedRow =
 
 const statementNames = new Map<string, string>();
 
-/** The name under which a statement is prepared; `undefined` if `builtStatements` has not built it. */
+/** The name of a statement that `builtStatements` has built, and that may stay prepared; `undefined` for others. */
 export const statementName = (text: string): string | undefined => statementNames.get(text);
 
 /** Stands for the value with this index while a statement is built. */
@@ -271,7 +271,7 @@ type BuiltStatement = {
 const OPERATION_AND_TABLE = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
- * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. Requests choose among the shapes
+ * Makes a function that sends statements. It builds each shape once, since building costs about as much time as sending. Requests choose among the shapes
  * that the code has, and cannot add others, so their number is bounded.
  */
 export const builtStatements = (system: string) => {

@@ -203,7 +203,7 @@ const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
-/** Whether a declared index narrows a query and has its order, so that no database has to search or sort a whole table. */
+/** Whether a declared index has the order of a query, or narrows a query without an order. */
 const isIndexed = <Name extends TableName>(
   table: AnyTable,
   { equal = {}, range, order = [] }: Query<Name>,

@@ -18,7 +18,7 @@ export type RowsOf<Own extends OwnTables> = {
   };
 };
 
-/** The prefix of the names of the application's tables in a database. No name of a table of the service begins with it. */
+/** What the names of the application's tables begin with, after DATABASE_TABLE_PREFIX. No name of a table in `TABLES` begins with it. */
 export const OWN_PREFIX = 'app_';
 const addPrefix = (name: string) => `${OWN_PREFIX}${name}`;
 

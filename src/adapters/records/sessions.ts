@@ -42,7 +42,7 @@ export const sessionRepositoryOver = (
 ): SessionRepository => {
   /** The sessions that a query finds, without those that a mass ending has ended. */
   const withoutMassEnded = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
-    // The endings are read before the sessions: a purge removes an ending after all sessions that it covers.
+    // The endings are read before the sessions, since an ending is removed after all sessions that it covers.
     const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
     return rows.filter((row) => !endings.some((ending) => isEndedBy(row, ending)));
   };
@@ -151,9 +151,9 @@ const MAX_UNCONFIRMED = 5_000;
 const CONCURRENT_REVERTS = 5;
 
 /**
- * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). This process
- * tries that for a minute: every `retryInterval`, and before it rotates or finds the session.
- * @param retryInterval milliseconds between two attempts
+ * After a failed call of `rotate` or `revert`, the rotation is reverted, so that the client can use its refresh token again (ADR 0003). This process tries
+ * that for up to a minute: after each `retryInterval`, and before `rotate` and `find` of the session.
+ * @param retryInterval milliseconds
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
   const unconfirmed = new Set<Rotation>();

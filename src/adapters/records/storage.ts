@@ -10,7 +10,7 @@ import { random } from '../clock/system.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 
-/** The store has refused or undone a call or a transaction, for instance because of a concurrent one. `unit` repeats the work after this error. */
+/** The store has refused or undone a call or a transaction, for instance because of a concurrent one. `unit` then repeats the work (`MAX_RUNS`). */
 export class ConflictError extends AppError {
   constructor(reason: string) {
     super('DB_QUERY_FAILED', { reason });
@@ -117,7 +117,7 @@ export const recordsOver = (
           await pauseAfterConflict(runs);
           continue;
         }
-        // `error` may be an error of the rollback, which says less than the error that has caused it.
+        // `error` may be a replacement (`runWork`) or an error of the rollback, and says less than the error of the run.
         throw isConflict ? (run.failure ?? error) : (run.rejection?.error ?? error);
       }
     }
@@ -238,7 +238,7 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
   transactions: { run: (work) => records.unit((inside) => work(open(inside))) },
 });
 
-/** A storage whose `tell` calls the listeners: outside of units at once, within a unit after it was committed. */
+/** A storage whose `tell` calls the listeners: outside of `transactions` at once, within a transaction after the commit. */
 export const storageWithListeners = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
   ...stores,
   tell: (listen) => listen(listeners),

@@ -26,16 +26,16 @@ export type CopyOptions = {
 };
 
 /**
- * A table that a backup has beside the tables of the database. `takenAt`: the backup has all commits until this time (ISO 8601); `madeBy`: the version of
- * Tandem that made the backup; `keys`: secret keys by their path below DATA_DIR. The whole file is compressed by gzip, which adds a checksum.
+ * What a backup has in a table beside the tables of the database. `takenAt`: the backup has all commits until this time (ISO 8601); `madeBy`: the version
+ * of Tandem that made the backup; `keys`: secret keys by their path below DATA_DIR. The whole file is compressed by gzip, which adds a checksum.
  */
 type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
 
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, also while processes use it, and by `withKeys` the keys in DATA_DIR, into a new file that only its owner can read. Until then, a
- * directory beside the file takes up to twice the size of the database. After an error, there is no file.
+ * Copies a database, also while processes use it, and with `withKeys` the keys in DATA_DIR, into a new file that only its owner can read. Until then, a
+ * directory beside the file takes up to about twice the size of the database. An error leaves no new file.
  * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
@@ -80,7 +80,7 @@ export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
     if (isDamaged(database)) throw new Error('The copy of the database is damaged: SQLite finds errors in it.');
   });
 
-/** Reads the manifest of an unpacked backup, and removes it from the database. @throws CommandError if the backup is incomplete or damaged */
+/** Reads the manifest of an unpacked backup, and removes it from the database. @throws CommandError if the backup is incomplete or damaged; Error of SQLite */
 const takeManifest = (copy: string): Manifest => {
   try {
     return withDatabase(copy, (database) => {
@@ -122,9 +122,9 @@ const unpack = async (file: string, copy: string): Promise<void> => {
 };
 
 /**
- * Restores a backup if there is no database yet. It is unpacked and checked in a new directory. At the end, the keys are written, and then the database is
- * linked to its place. Tables of an older version stay as they are: a start, or `npx tandem migrate`, brings them up to date.
- * @throws CommandError before there is a database
+ * Restores a backup if there is no database yet. It is unpacked and checked in a new directory. At the end, the keys are written if `withKeys` is set, and
+ * then the database is linked to its place. Tables of an older version stay as they are: `npx tandem migrate` brings them up to date.
+ * @throws CommandError; Error of the operating system or of SQLite
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
@@ -138,11 +138,11 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
     const opened = await openDatabase({ ...database, path: copy }, { migrate: false });
     await assertNotNewer(opened, 'The backup').finally(opened.close);
     const keys = withKeys ? all : new Map<string, string>();
-    assertUsable(keys);
-    await assertFits(dataDir, keys);
+    assertValidKeys(keys);
+    await assertNoOtherKeys(dataDir, keys);
     for (const [name, content] of keys) await createOnce(join(dataDir, name), content);
     // Checked again, since another process may have made other keys meanwhile.
-    await assertFits(dataDir, keys);
+    await assertNoOtherKeys(dataDir, keys);
     assertHasNoDatabase(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // To link a file is atomic, and never replaces another file.
@@ -159,15 +159,15 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
 /** The path, or the nearest directory above it that exists. The draft is made there, on the disk of the database, so that a refusal leaves no directory. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
-/** Refuses a backup with an unreadable key, since the service would not start with it. */
-const assertUsable = (keys: ReadonlyMap<string, string>): void => {
+/** Refuses a backup with an unreadable key, since the service would refuse the key. */
+const assertValidKeys = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
     if (keys.has(file) && parse(keys.get(file) ?? '') === null)
       throw damagedBackup(`${file} in it is no key of the service`);
 };
 
-/** Refuses a backup whose keys differ from those in DATA_DIR: to replace these would log everybody out, and they could be lost. */
-const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
+/** Refuses a backup whose keys differ from those in DATA_DIR, since a key that is replaced would be lost. */
+const assertNoOtherKeys = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
   for (const [name, content] of keys) {
     const present = await readIfAny(join(dataDir, name));
     if (present === null || present === content) continue;

@@ -18,7 +18,6 @@ export const assertHasNoDatabase = (path: string): void => {
 
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Opens a file of SQLite for `work`, and closes it afterwards. `node:sqlite` is loaded here, since other databases do not need it. */
 export const withDatabase = <Result>(path: string, work: (database: DatabaseSync) => Result): Result => {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -32,7 +31,7 @@ export const withDatabase = <Result>(path: string, work: (database: DatabaseSync
 export const isDamaged = (database: DatabaseSync): boolean =>
   database.prepare('pragma integrity_check(1)').get()?.integrity_check !== 'ok';
 
-/** Counts the rows of each table of the service. @param prefix of the names of tables. @throws CommandError if there are no such tables */
+/** Counts the rows of each table of the service that exists. @throws CommandError if there is none; Error of SQLite */
 export const countRows = (path: string, prefix: string): RowCounts =>
   withDatabase(path, (database) => {
     const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
@@ -47,9 +46,9 @@ export const noTablesError = (subject: string): CommandError =>
   new CommandError('no-tables', `${subject} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**
- * Refuses a database that a newer version has migrated, since this version would leave out columns that it does not know.
+ * Refuses a database that a newer version has migrated, since this version does not know all its columns.
  * @param subject of the error's message, such as "The backup"
- * @returns the migrations that the database lacks
+ * @returns `pending` of its `SchemaState`
  */
 export const assertNotNewer = async ({ examine }: Database, subject: string): Promise<readonly string[]> => {
   const { pending, unknown } = (await examine()).schema;

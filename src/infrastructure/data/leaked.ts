@@ -7,7 +7,7 @@ import { CommandError, fileExistsError } from '../command-error.ts';
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
 
 /**
- * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. After an error, there is no file.
+ * Makes the file that `leakedPasswordsInFile` reads, from a public list of SHA-1 hashes. An error leaves no new file.
  * @param from a file with lines of `HASH:COUNT` in ascending order, or a directory with a file for each range, which is named by the first five digits of
  *   its hashes and has lines of `REST:COUNT`
  * @param least passwords with a lower count are left out

@@ -22,9 +22,9 @@ type Options = {
 };
 
 /**
- * Makes the tables in the target, and copies every row of the service from the source. The source is not changed, and with `dryRun` neither is the target.
+ * Makes the tables in the target, and copies the rows of the service that it lacks, or with `dryRun` only counts them. No row of the source is changed.
  * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
- * @throws CommandError if no row was copied; any other Error if some rows may be, so that another run has to continue
+ * @throws CommandError for a refusal, for instance of a target with other rows; Error for a failure, after which some rows may be copied
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (locationOf(source) === locationOf(target))
@@ -64,7 +64,7 @@ const locationOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? re
 
 const EMPTY: Reader = { list: async () => [] };
 
-/** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
+/** Whether a database has no tables yet, or those of this version. @throws CommandError if it has those of another version; Error of the driver */
 const stateOf = async (database: Database, subject: string): Promise<'empty' | 'current'> => {
   const pending = await assertNotNewer(database, subject);
   if (pending.includes('tables')) return 'empty';
@@ -82,7 +82,7 @@ const PROGRESS_INTERVAL = 20 * ROWS_PER_BATCH;
  * Copies every row that the target lacks: all of them, or the rest after an interruption. First it compares all rows, and writes nothing if the target
  * has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
  * @returns how many rows each table has, and how many this call has copied
- * @throws CommandError if the target has a row that the source lacks; Error that names the table of a row that cannot be stored
+ * @throws CommandError if the target has a row that the source lacks; Error, for instance one that names the table of a row that cannot be stored
  */
 export const copyRows = async (run: CopyRun): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
   const { onProgress } = run;

@@ -15,9 +15,9 @@ export type Databases = { readonly source: Reader; readonly target: Reader };
 export type Comparison = { readonly rows: number; readonly present: number };
 
 /**
- * Reads the rows of a table from both databases in the order of the key, and compares all columns.
+ * Reads the rows of a table from both databases in the order of the key, and compares all columns but the version.
  * @param onMissing called for each row that the target lacks, and awaited before the next row
- * @throws CommandError if the target has a row that the source lacks
+ * @throws CommandError if the target has a row that the source lacks, or has with other values; AppError of a database
  */
 export const compareRows = async <Name extends TableName>(
   table: Name,

@@ -9,7 +9,7 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { LineInput } from './line.ts';
 
-/** All users with their secrets, by their ids, in the form that `import` reads. `lacksFactor`: an app is left out, since no key decrypts its secret. */
+/** All users in the order of their ids, in the form that `import` reads. `lacksFactor`: an authenticator app is left out, since no key decrypts its secret. */
 export async function* exportedUsers(records: Records, secrets: FactorSecrets | null) {
   for await (const user of rowsOf(records, 'users')) {
     const apps = (await factorsOf(records, user.id)).filter(isConfirmed);

@@ -1,4 +1,4 @@
-/** An entry of another system's export by its members. Values from JSON have types, values from CSV are texts. */
+/** The members of an object in an export, by their names. Values from JSON have types, values from CSV are texts. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const textOf = (value: unknown): string | undefined => {
@@ -32,8 +32,8 @@ export const renamed = (row: Fields, rename: (name: string) => string): Fields =
 const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**
- * Writes a time in ISO 8601. It reads seconds or milliseconds since 1970, ISO 8601, and PostgreSQL's form of it; without a time zone, a time is in UTC.
- * Any other text is returned unchanged: as `createdAt`, the validation of the line refuses it, with the name of the field.
+ * Writes a time in ISO 8601. It reads seconds or milliseconds since 1970, date and time in ISO 8601, and PostgreSQL's form of it; without a time zone, a
+ * time is in UTC. Any other text is returned unchanged.
  */
 export const timeOf = (value: unknown): string | undefined => {
   const text = textOf(value);

@@ -22,12 +22,12 @@ type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 type ImportOptions = {
   readonly deps: Deps;
   readonly from: string;
-  /** Whether users are only checked, and not stored. Then the names and identities of all lines are kept in memory, to find duplicates. */
+  /** Whether users are only checked, and not stored. Then the ids, names and identities of all users are kept in memory, to find duplicates. */
   readonly dryRun: boolean;
 };
 
 type Outcome = {
-  /** `in`: the user was stored now. `present`: the user had been stored before, with this address. */
+  /** `in`: the user was stored now, or would be without `dryRun`. `present`: the user is stored already, with this address. */
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
@@ -35,15 +35,15 @@ type Outcome = {
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** Lines whose users are stored in one transaction. */
+/** Lines in a batch. */
 const BATCH = 500;
 const CONCURRENT_READS = 8;
 
 /**
- * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
- * stored before are `present`, or refused if their address was changed here.
+ * Stores the users of a source in the order of its lines, or only checks them (`dryRun`). The same lines can be imported again, for instance after an
+ * interruption: users who are stored already are `present`, or refused if their address was changed here.
  * @yields the outcomes of a batch of lines, after the batch was stored
- * @throws AppError if the database fails; CommandError of the source
+ * @throws AppError if the database fails; errors of the source
  */
 export async function* importUsers(lines: AsyncIterable<SourceLine>, options: ImportOptions) {
   const prepare = linePreparer(options);
@@ -102,7 +102,7 @@ const outcomeOf = ({ user, oldId, givenUsername, notes }: Ready, stored: StoreRe
 
 type Store = (users: readonly ImportedUser[]) => Promise<readonly StoreResult[]>;
 
-/** Stores users in one transaction, or, if a name, address or identity was taken meanwhile, each user in a transaction of its own. */
+/** Stores users in one transaction, or, after an error of `isTakenError`, each user in a transaction of its own. */
 const transactionStore = (deps: Deps): Store => {
   const storeAll = (users: readonly ImportedUser[]) =>
     deps.transactions.run(async (stores) => {
@@ -128,7 +128,7 @@ const transactionStore = (deps: Deps): Store => {
   };
 };
 
-/** For a dry run: only remembers the names, addresses and identities that earlier lines would have taken. */
+/** For a dry run: stores nothing, and remembers what earlier lines would have taken. */
 const dryRunStore = (deps: Deps): Store => {
   const takenNames = new Set<string>();
   const usersById = new Map<string, Pick<ImportedUser, 'email'>>();

@@ -67,7 +67,7 @@ const UserLine = v.strictObject({
   username: v.nullish(v.string()),
   email: Email,
   emailVerified: v.nullish(v.boolean()),
-  /** In a form of adapters/crypto/foreign/read-hash.ts, or `NO_PASSWORD`. If it is missing, the password is unknown here. */
+  /** In a form that `storableHash` accepts, or `NO_PASSWORD`. If it is missing, the password is unknown here. */
   passwordHash: v.nullish(text(MAX_HASH_LENGTH)),
   createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),

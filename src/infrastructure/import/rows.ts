@@ -6,11 +6,11 @@ import { invalidArguments } from '../command-error.ts';
 import { type Fields, isObject } from './fields.ts';
 import { jsonLinesOf, type Place } from './source.ts';
 
-/** Matches strings, brackets and line breaks. A quotation mark alone begins a string that ends in a later chunk. */
+/** Matches strings, brackets and line breaks. A quotation mark alone begins a string that does not end in this text. */
 const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
-/** Reads the objects of a JSON list one after the other; of a JSON object, those in the lists of its members `tables`. @throws FileProblem */
+/** Reads the objects of a JSON list one after the other; of a JSON object, those in the lists of its members `tables`. @throws for instance FileProblem */
 export async function* jsonObjects(
   chunks: AsyncIterable<string>,
   tables: readonly string[],
@@ -62,16 +62,16 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-/** The most that an entry may have, so that memory is bounded. Entries of these systems are far shorter. */
+/** The most that an entry may have, so that memory is bounded. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
-/** Messages for the error codes of csv-parse, whose own messages quote the fields. */
+/** Messages for errors of csv-parse, whose own messages quote the fields. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
 };
 
-/** Reads the entries of a CSV file (RFC 4180), with members named by its first line. @throws FileProblem */
+/** Reads the entries of a CSV file (RFC 4180), with members named by its first line. @throws for instance FileProblem */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
   const parser = parse({
     ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },
@@ -174,7 +174,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. @throws CommandError for what is no regular file, such as a pipe, which cannot be read twice */
+/** Reads the beginning of a file. @throws CommandError if it is not a regular file: a pipe cannot be read twice; Error of the operating system */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {
@@ -186,7 +186,7 @@ const beginningOf = async (file: string): Promise<Buffer> => {
   }
 };
 
-/** Reads a text file. @throws FileProblem if it is not UTF-8 */
+/** Reads a text file. @throws FileProblem if it is not UTF-8; Error of the operating system */
 async function* textIn(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;

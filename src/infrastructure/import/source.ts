@@ -7,10 +7,10 @@ export type SourceLine = Place &
     | {
         /** A user in the format of ./line.ts, not validated yet. */
         readonly user: unknown;
-        /** Sentences about data of the user that are left out or changed. */
+        /** Sentences for the report, for instance about data of the user that are left out. */
         readonly notes?: readonly string[];
       }
-    /** Why the user cannot be imported. It quotes no secret. */
+    /** Why the line cannot be imported. It quotes no secret. */
     | { readonly problem: string }
     /** Why the user is skipped, for example because it was deleted in the other system. */
     | { readonly leftOut: string }
@@ -24,7 +24,7 @@ type SourceOptions = {
   readonly hashConfig?: string | undefined;
 };
 
-/** Reads the export of a system, in the order of its lines, without having all users in memory. @throws CommandError if options are missing or wrong */
+/** Reads the users of an export in their order, without having all in memory. @throws for instance CommandError if an option is missing or wrong */
 export type Source = (options: SourceOptions) => AsyncIterable<SourceLine>;
 
 /** The most that a line may have, so that memory is bounded. */

@@ -31,7 +31,7 @@ export type Export = Layout & {
   readonly renamed?: (row: Fields) => Fields;
   /** Reads an entry as a part; `null` for a user, and for an entry to ignore. @param isSecond whether the entry is in the file of `--passwords` */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
-  /** The keys by which parts name this user. Default: the field `id`. */
+  /** The keys by which parts name this user. Default: the member `id` of the entry. */
   readonly keys?: (row: Fields) => readonly string[];
   /** Whether an entry that is no part is a user. Default: every such entry is. */
   readonly isUser?: (row: Fields) => boolean;
@@ -128,10 +128,10 @@ const OWN_CREDENTIALS = ['auth0', 'email', 'sms', 'phone', 'password', 'credenti
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];
 
 /**
- * The link of a user to a provider, or a note that says why it is left out.
+ * The link of a user to a provider, or a note that says why it is left out; neither for `OWN_CREDENTIALS`.
  * @param name the system's name of the provider, for example `google`, `google.com`, `google-oauth2` or `oauth_google`
  * @param subject the claim `sub` of the provider
- * @param issuer the claim `iss`, if the system has stored it
+ * @param issuer the claim `iss`. Default: the issuer in `ISSUERS`
  */
 export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Credentials => {
   const label = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');

@@ -1,7 +1,7 @@
 import { type Fields, listOf, objectOf, objectsIn, renamed, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** The identities of a user. If the list is missing, the id of the user, such as `auth0|5e…`, is the only identity. */
+/** The identities of a user. If the list is missing or empty, the id of the user, such as `auth0|5e…`, is the only identity. */
 const identitiesOf = ({ user_id: userId, identities }: Fields) => {
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];
   const all = objectsIn(identities).map((identity) => ({

@@ -5,7 +5,7 @@ import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.t
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** The secrets of a user. A hash of an unknown hasher is replaced by the hasher's name, since the refusal quotes it. */
+/** The secrets of a user. A hash of an unknown hasher is replaced by the hasher's name, which the refusal quotes. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
@@ -18,7 +18,7 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
 const addresses = (value: unknown): readonly string[] =>
   (textOf(value) ?? '').split(/[\s,;|]+/).filter((part) => part !== '');
 
-/** The primary address. The dashboard's CSV has columns of texts, the Backend API a list of objects, and the support's export a list of texts. */
+/** The primary address, or else the first one. The CSV has columns of texts, the Backend API a list of objects, and the support's export a list of texts. */
 const emailIn = (row: Fields): { readonly email: string | undefined; readonly emailVerified: boolean } => {
   const addressList = listOf(row.email_addresses);
   const primary = addressList.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);

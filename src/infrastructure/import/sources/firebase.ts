@@ -41,7 +41,7 @@ const hashOf = (hash: string | undefined, salt: string | undefined, config: Fire
   return firebaseHash({ hash, salt: salt ?? '' }, config);
 };
 
-/** Reads the text of Firebase's dialog "password hash parameters". @throws CommandError if a value is missing */
+/** Reads the text of Firebase's dialog "password hash parameters". @throws CommandError if a value is missing, or the algorithm is another */
 const readConfig = (text: string): FirebaseConfig => {
   const value = (name: string): string => {
     const found = new RegExp(String.raw`\b${name}"?\s*[:=]\s*"?([\w+/=-]+)`).exec(text)?.[1];

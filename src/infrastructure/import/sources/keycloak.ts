@@ -20,7 +20,7 @@ const hashOf = ({ secret, data }: Credential): string =>
     additionalParameters: objectOf(data.additionalParameters),
   });
 
-/** Reads an authenticator app. Its key is the text of the secret itself, unless the credential says that the text is Base32. */
+/** Reads a credential that may be an authenticator app. The app's key is the text of the secret itself, unless the credential says that the text is Base32. */
 const factorOf = ({ type, secret, data }: Credential) => {
   if (type === 'password') return {};
   const { subType, digits = 6, period = 30, algorithm = 'HmacSHA1', secretEncoding } = data;

@@ -2,17 +2,17 @@ import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Reads a row of `auth.mfa_factors`. */
+/** Reads a row of `auth.mfa_factors`, or a factor of the admin API. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {
   if (status === 'unverified') return {};
   return type === 'totp' ? totpFactor(secret) : { notes: [WITHOUT_FACTOR] };
 };
 
-/** Reads a row of `auth.identities`. */
+/** Reads a row of `auth.identities`, or an identity of the admin API. */
 const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) => {
   const { sub, iss, email } = objectOf(data);
   const name = textOf(provider) ?? '';
-  // Only the issuer of Microsoft is read, since it depends on the tenant. `linkTo` knows issuers of other providers.
+  // Only the issuer of Microsoft is read, since it depends on the tenant. `linkTo` knows the issuers of some other providers.
   const issuer = textOf(iss)?.startsWith('https://login.microsoftonline.com/') ? textOf(iss) : undefined;
   return linkTo(name, sub ?? id, email, name === 'azure' ? issuer : undefined);
 };

@@ -19,7 +19,7 @@ export type OpenStorage = Storage & {
   readonly close: () => Promise<void>;
 };
 
-/** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason */
+/** Opens the database of DATABASE_URL. @throws Error that says why it cannot */
 export const openSql = async (options: DatabaseOptions, openOptions: OpenOptions): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') restrictOwnDirectory(dirname(options.path));
   const {

@@ -14,7 +14,7 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
 
-/** Brings the database up to date, for programs with tables of their own and MIGRATE_ON_START=false. @throws Error that names the setting at fault */
+/** Brings the database up to date, for programs with tables of their own and MIGRATE_ON_START=false. @throws Error that says why it cannot */
 export const migrate = async ({ database }: Config, tables: OwnTables = {}): Promise<void> =>
   (await import('./open-sql.ts')).migrateSql(database, tables);
 

@@ -49,7 +49,7 @@ export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
-/** Opens the storage beside running instances. The audit log goes to standard error. @throws CommandError; Error that names the setting at fault */
+/** Opens the storage beside running instances. The audit log goes to standard error. @throws CommandError; Error that says why it cannot */
 const openAccounts = (config: Config, { storage: customStorage, ports: overrides = {} }: StorageOverrides = {}) =>
   closingOnFailure(async (opened) => {
     const { database, mail, registration, accountPagesUrl, resetLinkHandOver } = config;

@@ -93,7 +93,7 @@ export const Extra = v.pipe(
       v.string(),
       v.regex(/^[\w-]{1,50}$/, 'must have a name of up to 50 letters, digits, underscores and hyphens'),
     ),
-    // The answer of a CAPTCHA has some 2,000 characters.
+    // The answer of a CAPTCHA may have some 2,000 characters.
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),

@@ -21,7 +21,7 @@ export const requestSpan = <Answer extends { readonly status: number }>(
   });
 };
 
-/** `fetch` that records a span and sends the header `traceparent`. */
+/** `fetch` that records a span, and adds `traceHeaders`. */
 export const tracedFetch = (
   address: string,
   { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },

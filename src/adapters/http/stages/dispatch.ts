@@ -92,7 +92,7 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   const newRouter = () => new Router({ exclusive: true, strict: true });
   const [api, pages] = [newRouter(), newRouter()];
   const key = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
-  /** Routes without parameters in their path, by `key`. Most requests are for these, and need no router. */
+  /** Routes without parameters in their path, by `key`. Requests for these need no router. */
   const withoutParameters = new Map<string, Middleware>();
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
   for (const each of routes.filter(({ form }) => form === undefined)) {

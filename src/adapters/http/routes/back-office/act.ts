@@ -69,9 +69,9 @@ type Declaration<
     readonly name: string;
     /** Without `--yes`, the command asks for confirmation, since what the act ends or deletes does not come back. */
     readonly isFinal?: true;
-    /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
+    /** The member of the command's JSON that has the data. Default: the JSON has the members of the data themselves. */
     readonly reportMember?: string;
-    /** A sentence at the end of the report, if the act has changed something. */
+    /** A sentence at the end of what the command says without `--json`, if the act has changed something. */
     readonly note?: string;
   };
 };

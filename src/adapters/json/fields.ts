@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that a log-in at the pages of the service adds to the URL to which it sends the browser back (ADR 0006). */
+/** The code that a log-in at the pages of the service or at a provider adds to the URL to which it sends the browser back (ADR 0006). */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(

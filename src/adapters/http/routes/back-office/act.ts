@@ -45,7 +45,7 @@ type Declaration<
   readonly errors?: readonly ErrorCode[];
   /** What the act needs. Without `mail`, it has no route and no form. The command fails without what it needs. */
   readonly requires?: 'mail' | 'attempts';
-  /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
+  /** Whether a request needs to send a mail, and the member of the body with the value for which it need not. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
   /** Whether the act may be about a user who is an operator. Such an act must not let anybody take over the account. */
   readonly mayConcernOperators?: true;

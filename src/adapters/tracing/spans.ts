@@ -45,7 +45,7 @@ export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), span
 
 /** Named as in OpenTelemetry's semantic conventions, or `tandem.…`. No value may be secret or personal, as a username, a token or a query string is. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
-/** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
+/** `server`: a request to the service; `client`: a request of the service to a database or another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';
 
 type RecordedSpan = {

@@ -26,7 +26,7 @@ export const WebhookJson = v.object({
 
 export const SettingJson = v.object({
   ...texts('name', 'meaning'),
-  /** `null`: the value is not shown, since it has secrets, or hashes of them. */
+  /** `null`: the value is not shown, for instance since it is a secret. */
   value: v.nullable(v.string()),
   isSet: v.boolean(),
 });

@@ -93,7 +93,7 @@ export const Extra = v.pipe(
       v.string(),
       v.regex(/^[\w-]{1,50}$/, 'must have a name of up to 50 letters, digits, underscores and hyphens'),
     ),
-    // The answer of a CAPTCHA has some 2,000 characters.
+    // The answer of a CAPTCHA may have some 2,000 characters.
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),
@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that a log-in at the pages of the service adds to the URL to which it sends the browser back (ADR 0006). */
+/** The code that a log-in at the pages of the service or at a provider adds to the URL to which it sends the browser back (ADR 0006). */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(

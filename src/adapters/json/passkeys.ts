@@ -74,7 +74,7 @@ type RelyingParty = { readonly rpId: string };
 /** Milliseconds: five minutes, as §15.1 recommends, and less than the lifetime of a challenge. */
 const CEREMONY_TIMEOUT = 300_000;
 
-/** With these hints, browsers offer the device itself first, then a phone, then other authenticators. */
+/** Hints that ask browsers to offer the device itself first, then a phone, then other authenticators. */
 const HINTS = ['client-device', 'hybrid'] as const;
 
 const encodeChallenge = (challenge: string): string => Buffer.from(challenge).toString('base64url');

@@ -37,7 +37,7 @@ export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
 
-/** Rejects if there is no connection, or a master reports that a slot is not served, or (with Redis 7) refuses writes. */
+/** Rejects if there is no connection, or a master reports that a slot is not served, or (from Redis 7 on) refuses writes. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
   if (cluster.status !== 'ready' || masters.length === 0) throw new LoggableError('not connected to the cluster');

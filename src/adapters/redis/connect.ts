@@ -9,10 +9,10 @@ import { databaseNumberIn, hostOf, isSentinelUrl, masterNameIn } from './url.ts'
 
 export type RedisClient = Redis | Cluster;
 
-/** Milliseconds that a command may take. If it takes longer, `sharedCounts` counts in the memory of this process. */
+/** Milliseconds that a command may take by default. If it takes longer, `sharedCounts` counts in the memory of this process. */
 const COMMAND_TIMEOUT = 250;
 
-/** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
+/** Milliseconds without a reply to a command after which a connection is closed, since the server may be gone. */
 const SILENCE_TIMEOUT = 5_000;
 
 /** After a fail-over, the old master refuses writes, and may keep its connections open. A new connection may lead to the new master. */

@@ -9,8 +9,8 @@ const START_TIMEOUT = 1_000;
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to Redis, and waits about a second at most for the connection, so that limits are shared from the first request. If Redis is unavailable, the
- * service starts without it, and the client reconnects by itself.
+ * Connects to Redis, and waits for the connection for a short time, so that limits are shared from the first request. If Redis is unavailable, the service
+ * starts without it, and the client reconnects by itself.
  * @throws Error that names REDIS_URL if its database number cannot be used
  */
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>

@@ -45,7 +45,7 @@ export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), span
 
 /** Named as in OpenTelemetry's semantic conventions, or `tandem.…`. No value may be secret or personal, as a username, a token or a query string is. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
-/** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
+/** `server`: a request to the service; `client`: a request of the service to a database or another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';
 
 type RecordedSpan = {
@@ -58,7 +58,7 @@ type RecordedSpan = {
 };
 
 export type SpanRecorder = {
-  /** Decides whether to record a new trace. @param caller the `traceparent` of the request, if it has one */
+  /** Decides whether to record a trace. @param caller the `traceparent` of the request, if it has one */
   readonly samples: (caller?: TraceParent) => boolean;
   readonly start: (name: string, kind: SpanKind, attributes: Attributes, parent?: TraceParent) => RecordedSpan;
 };
@@ -88,7 +88,7 @@ export const traceOfRequest = (header: string): Trace => {
 const unrecordedTrace = (caller?: TraceParent): Trace =>
   caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
-/** A new trace. Its ids are made when an id is first read, since most requests neither log nor call another program. */
+/** A new trace. Its ids are made when an id is first read, since not every request needs them. */
 class UnrecordedTrace implements Trace {
   readonly flags = RANDOM;
   readonly span = null;

@@ -21,7 +21,7 @@ export const requestSpan = <Answer extends { readonly status: number }>(
   });
 };
 
-/** `fetch` that records a span and sends the header `traceparent`. */
+/** `fetch` that records a span, and adds `traceHeaders`. */
 export const tracedFetch = (
   address: string,
   { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },
@@ -30,7 +30,7 @@ export const tracedFetch = (
     fetch(address, { ...init, headers: { ...headers, ...traceHeaders() } }),
   );
 
-/** Reads the body of a response. If the body is longer than `maxBytes`, closes the connection. @throws LoggableError for a body that is too long */
+/** Reads the body of a response. If the body is longer than `maxBytes`, closes the connection. @throws Error for instance if the body is too long */
 export const boundedText = async ({ body }: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

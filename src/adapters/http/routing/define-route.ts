@@ -78,7 +78,7 @@ export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
 export const NO_STORE = 'no-store';
 
-/** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. Errors of the route are those of any route. */
+/** A response without an envelope (ADR 0016). It has an ETag unless `cacheControl` is `NO_STORE`. */
 export type Unwrapped = {
   readonly type: string;
   /** The header `Cache-Control` (RFC 9111 §5.2.2). A response that caches may store has no `svc-request-id` (ADR 0013). */
@@ -96,7 +96,7 @@ type CookieUse = {
   readonly reads?: 'optional' | 'required';
   /**
    * The cookie that a success sets or clears. Refresh cookie: `sets` always sets it, `opens` sets it for a new session, `may-set` in some cases,
-   * `clears` clears it unless another site caused the request. Other cookies: `binds` sets `refresh_binding`, `waits` `login_pending`, `starts`
+   * `clears` clears it (the log-out, unless another site caused the request). Other cookies: `binds` sets `refresh_binding`, `waits` `login_pending`, `starts`
    * `sign_in_…`; `access` may clear the cookie of the access token.
    */
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
@@ -120,7 +120,7 @@ export type Route = Omit<RouteHead, 'at'> & {
   readonly auth: Strategy;
   /** Default: `global`. */
   readonly throttle: Tier;
-  /** Requests a minute that one user or operator may send, from all addresses together. Only with `auth: 'required'` or a scope. Default: no limit. */
+  /** Requests a minute that one user or operator may send, from all addresses together. Only with `auth: 'required'` or a scope. */
   readonly requestsPerUser?: number;
   /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default, and `null`: none. */
   readonly stepUp?: StepUp | null;
@@ -153,7 +153,7 @@ export type Route = Omit<RouteHead, 'at'> & {
     /** @returns the URL to which a success sends the browser */
     readonly successLocation: (ctx: Context) => Promise<string>;
   };
-  /** The route that counts the requests to this route as its own. Default: this route has limits of its own. */
+  /** The route that counts the requests to this route as its own. A route with `form` shares the limits of `submits`. */
   readonly sharesLimitsOf?: Route;
   /** @returns the URL to which an error sends the browser; `null`: the response is the error */
   readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
@@ -277,7 +277,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(entries)) };
 };
 
-/** Errors of the guard, for a token or a scope: it reads the session of a token (ADR 0004), and stores that an assertion was used; both may fail. */
+/** Errors of requests with a token or an assertion. To read the session of the token, or to store that the assertion was used, may fail. */
 const CALLER_ERRORS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 /** A route with one of these uses may issue an access token, for which it asks the hook `claims`. If the hook fails, the route fails, too. */

@@ -126,7 +126,7 @@ const refusePrototype = (name: string, value: unknown): unknown => {
 
 /**
  * The body as text; empty without a body; `null`: it is not UTF-8, or not compressed as `Content-Encoding` says.
- * @throws HttpError 413, 415, and 400 if the client hung up
+ * @throws HttpError for instance 413, 415, and 400 if the client hung up
  */
 export const readText = async (ctx: Context, mediaType: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
   // `false`: the body has another media type.

@@ -29,11 +29,10 @@ export const ChangeUsernameBody = v.object({ username: fields.Username });
 
 const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
-/** With PASSWORDS=optional, one of these members of the body confirms a change or the deletion of the account. */
+/** With PASSWORDS=optional, one of these members of the body confirms a change of the address or the deletion of the account. */
 export const CONFIRMATION_MEMBERS = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
 export const PasswordlessDeletionBody = v.pipe(v.object(CONFIRMATION_MEMBERS), v.examples([{ code: '48151623' }]));
 
-/** The error codes of a confirmation, besides AUTH_CREDENTIALS_INVALID for a wrong password. */
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 

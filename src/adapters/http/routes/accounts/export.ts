@@ -77,10 +77,10 @@ const Export = v.object({
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'));
 
-/** How long an export waits for earlier exports, in milliseconds. Each of them takes some 20 ms. */
+/** How long an export waits for earlier exports, in milliseconds. */
 const EXPORT_MAX_WAIT = 5_000;
 
-/** Makes one export at a time, since an export may be large. */
+/** The returned function makes one export at a time, since an export may be large. */
 export const exportOneAtATime = <Input extends unknown[], Output>(exportData: (...input: Input) => Promise<Output>) => {
   const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
   return (...input: Input): Promise<Output> => enqueue(() => exportData(...input));

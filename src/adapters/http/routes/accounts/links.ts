@@ -24,7 +24,6 @@ import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 import { ACCOUNT_ROUTE, CONFIRMATION_MEMBERS, confirmationErrors } from './account.ts';
 
-/** For routes about links in mails. A request needs no session. */
 const MAIL_ROUTE = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
 /** For routes that send a link to the address of an account. The response does not tell whether the address has an account. */
@@ -132,7 +131,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
   }),
 ];
 
-/** Redirects for links in mails of version 1.0, which are valid for days after an update. Browsers keep the fragment, which has the token. */
+/** Redirects for links in mails of version 1.0, some of which are valid for days. Browsers keep the fragment, which has the token. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
   PAGE_PURPOSES.map((purpose) => {
     const head = { name: `former-${purpose}-page`, tag: 'pages', at: `GET /account/${purpose}` } as const;

@@ -43,9 +43,9 @@ type Declaration<
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What the act needs. `mail`: without it, the act has no route and no form. The command fails without either. */
+  /** What the act needs. Without `mail`, it has no route and no form. The command fails without what it needs. */
   readonly requires?: 'mail' | 'attempts';
-  /** Whether a request sends a mail, and the member of the body with the value that prevents the mail. */
+  /** Whether a request needs to send a mail, and the member of the body with the value for which it need not. */
   readonly mail?: { isSent(body: Output<Body>): boolean; readonly preventedBy: readonly [string, boolean] };
   /** Whether the act may be about a user who is an operator. Such an act must not let anybody take over the account. */
   readonly mayConcernOperators?: true;
@@ -67,11 +67,11 @@ type Declaration<
   /** The subcommand of `users`. Default: none. */
   readonly command?: {
     readonly name: string;
-    /** The command asks for confirmation, since what the act ends or deletes does not come back. */
+    /** Without `--yes`, the command asks for confirmation, since what the act ends or deletes does not come back. */
     readonly isFinal?: true;
-    /** The member of the command's report that has the data. Default: the report has the members of the data themselves. */
+    /** The member of the command's JSON that has the data. Default: the JSON has the members of the data themselves. */
     readonly reportMember?: string;
-    /** A sentence at the end of the report, if the act has changed something. */
+    /** A sentence at the end of what the command says without `--json`, if the act has changed something. */
     readonly note?: string;
   };
 };
@@ -90,7 +90,7 @@ export const act = <
 
 type CheckedInput = Parameters<Act['execute']>[1] & { readonly [param: string]: unknown };
 
-/** @param input the output of the act's schemas @throws AppError if `check` refuses it, an operator is concerned, or there is no mail for what it sends */
+/** @param input the output of the act's schemas @throws AppError for instance if the act would send a mail, and the service sends none */
 export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mail, check } = act;
   if (!deps.hasMail && mail?.isSent(input.body)) {
@@ -148,7 +148,7 @@ type OperatorCall = { readonly actor: string; readonly call: string; readonly us
 /** Requests in a minute that one operator, a program or a person, may send to one route. */
 const REQUESTS_PER_OPERATOR = 3_000;
 
-/** Reports each call of a handler to the audit log (`onCall`), even if it changes nothing; once if a route made from a reported one, such as a form, calls that. */
+/** Reports calls of the handlers of routes with a scope to the audit log (`onCall`). A form that is made from such a route is not reported again. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.requestsPerUser === undefined

@@ -13,9 +13,9 @@ import { headerValues } from '../../stages/arrival.ts';
 
 /** How people log in to the pages of the back office: at a proxy, or at the service (ADR 0031). */
 export type PeopleLogin = {
-  /** @throws AppError one of `NOT_LOGGED_IN`; 403 if the person is no operator, or the request is for another host */
+  /** @throws AppError for instance one of `NOT_LOGGED_IN`, or 403 if the request is for another host */
   readonly admit: (ctx: Context) => Promise<Operator>;
-  /** Makes a page or a form redirect people who are not logged in to the log-in. */
+  /** Makes a page or a form redirect people who are not logged in to the log-in at the service; behind a proxy, changes nothing. */
   readonly redirectToLogin: (route: Route) => Route;
   /** `null`: a proxy logs people in and out. */
   readonly logOutUrl: string | null;
@@ -34,7 +34,7 @@ const PROXY_SECRET_HEADER = 'tandem-proxy-secret';
 type ProxySettings = {
   /** The name of the header by which the proxy tells who the person is, in lower case. */
   readonly identityHeader: string;
-  /** Proves that the proxy has sent a request, and not another program on this machine. */
+  /** Proves that the proxy has sent a request, and not another program. */
   readonly secret: string;
 };
 
@@ -76,7 +76,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Logi
   const { protocol, hostname, pathname } = new URL(adminUrl);
   const basePath = pathname.replace(/\/$/, '');
   const secure = protocol === 'https:';
-  // `lax`, since browsers send no `Strict` cookie after a redirect from the service, or a link to a page. Forms of other origins are refused anyhow.
+  // `lax`: after a redirect or a link from another site, browsers send no `Strict` cookie. Forms of other origins are refused anyhow.
   const settings = { ...(secure && { prefix: '__Host-Http-' }), path: '/', secure, sameSite: 'lax' as const };
   const cookie = httpOnlyCookie(OFFICE_COOKIE, { ...settings, maxAge: OFFICE_LIFETIME });
   const starts = startCookies({ ...settings, maxAge: START_LIFETIME }, START_LIFETIME, secrets);
@@ -109,7 +109,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Logi
       ctx.state.location = start.back;
     },
   });
-  /** Lets a form redirect to the log-in, which has another origin. */
+  /** Lets a form redirect to the log-in, which may have another origin. */
   const policyOf = (text = '') => text.replace("form-action 'self'", `form-action 'self' ${new URL(baseUrl).origin}`);
   return {
     async admit(ctx) {

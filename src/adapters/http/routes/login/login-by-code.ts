@@ -9,7 +9,7 @@ import { LOGIN_ROUTE, LoginBody, loginErrors, sendSession } from './login.ts';
 
 const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
-/** Milliseconds after which a wrong code is refused. Without it, a refusal takes some milliseconds, and longer if the account exists. */
+/** Milliseconds that the refusal of a mailed code takes at least: else it would take longer if the account exists. */
 export const CODE_REFUSAL_TIME = 50;
 
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });

@@ -12,7 +12,7 @@ import { httpFailure } from '../../errors/exceptions.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** `account` is any text: a text that is neither a username nor an email address finds no account. */
+/** An `account` that is neither a username nor an email address is valid, but finds no account. */
 export const LoginBody = v.object({
   account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
   password: CurrentPassword,
@@ -20,7 +20,7 @@ export const LoginBody = v.object({
 });
 
 /**
- * Links the identity that the browser keeps, sets the cookies of the session that a request has opened, and invites the browser to register a key.
+ * Sets the cookies of the session that a request has opened, and links the identity that the browser may keep.
  * @returns the `data` of the response
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
  */

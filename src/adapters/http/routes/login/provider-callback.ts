@@ -24,7 +24,7 @@ import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts'
 export type CallbackSettings = AtProviderSettings & {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly isLoggedIn: (ctx: Context) => Promise<boolean>;
-  /** Whether the refresh cookie is `Strict`. Browsers do not send such a cookie after a redirect from a provider. */
+  /** Whether the refresh cookie is `Strict`. Browsers do not send such a cookie after a redirect from another site. */
   readonly hasStrictCookies: boolean;
 };
 
@@ -101,7 +101,7 @@ const providerCallback = (deps: Service, deviceAccess: DeviceAccess, settings: C
 const redirectUrls = (settings: CallbackSettings) => {
   const { states, hasStrictCookies: isStrict } = settings;
   const urls = locations(settings);
-  /** Leads to a page of the service by a detour over the page `provider`, after which the browser sends `Strict` cookies. */
+  /** With `Strict` cookies, leads to a page of the service by the page `provider`, after which the browser sends the cookies. */
   const viaOwnPage = (location: string): string =>
     isStrict && states !== null && location.startsWith('/')
       ? `${urls.pathOf('provider')}?${new URLSearchParams({ next: location })}`

@@ -31,7 +31,6 @@ export const openApiRoute = (routes: () => readonly Route[], site: Site, introdu
     type: 'application/json',
     text: DocumentText,
     read: cachedDocument(async () => {
-      // Imported here, since most processes never make the document.
       const { openApiDocument } = await import('../../openapi/document.ts');
       return JSON.stringify(openApiDocument(routes(), site, introduction));
     }),

@@ -100,11 +100,11 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** While requests come or wait, the list is read again after so many milliseconds, since other instances may have changed it. */
+/** For so many milliseconds the list is not read again, unless this instance has ended a session. Other instances end sessions, too. */
 const READ_INTERVAL = 500;
 /** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;
-/** An unchanged list is signed again after so many milliseconds, so that readers can refuse an old list that an attacker serves in its place. */
+/** An unchanged list that is read after so many milliseconds is signed again, so that readers can refuse an old list that an attacker serves in its place. */
 const RESIGN_INTERVAL = 60_000;
 /** Requests that wait at the same time, of all clients and of one. Further requests get the list at once. */
 const MAX_WAITING = 1_000;
@@ -168,7 +168,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
   };
 
   return {
-    /** @throws AppError DB_QUERY_FAILED */
+    /** @throws AppError for instance DB_QUERY_FAILED */
     async list(caller: ListRequest): Promise<SignedList> {
       const list = await getList();
       const { client, wait } = caller;
@@ -186,7 +186,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     /** Whether a token is on the list. If the list cannot be read, the last one that was read counts. */
     includes: async (token: AccessToken): Promise<boolean> =>
       (await getList().catch(() => current))?.includes(token) ?? false,
-    /** Called after this instance has ended a session: the list is read again as soon as `SIGN_INTERVAL` allows. */
+    /** Called after this instance has ended a session: the list may be read again as soon as `SIGN_INTERVAL` allows. */
     notify() {
       // Until the list is read again, a second call would wake the same requests.
       if (hasNews) return;

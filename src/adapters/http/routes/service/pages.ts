@@ -116,12 +116,12 @@ const fileRoute = (name: string, path: `/${string}`, type: string, what: string)
     read: cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
   });
 
-/** Characters. No origin is longer, since a host name has at most 253. */
+/** Characters. A host name has at most 253. */
 const ORIGIN_MAX_LENGTH = 300;
 
 /** The origin from which the browser comes, and whether its pages may call the service; `null`: unknown, or the service itself. */
 const callingOrigin = (ctx: Context, { baseUrl, allowedOrigins }: PageSettings) => {
-  // Browsers send no `Origin` with a navigation, but a `Referer`.
+  // Browsers send no `Origin` with a navigation by GET, but may send a `Referer`.
   const page = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
   ctx.vary('Referer');
   if (page === null || !/^https?:$/.test(page.protocol) || page.origin.length > ORIGIN_MAX_LENGTH) return null;

@@ -12,7 +12,7 @@ const PublicJwk = v.pipe(
 );
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
-/** Seconds for which other services cache the key set. A change of keys has to wait for so long before the new key signs. */
+/** Seconds for which other services may cache the key set. A change of keys has to wait for so long before the new key signs. */
 export const KEY_SET_MAX_AGE = 300;
 
 /** The public keys as a JWK Set (RFC 7517 §5, §8.5.2). */

@@ -24,7 +24,7 @@ export type NavigationSettings = TargetSettings & {
 const isNavigation = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
 
-/** Renews the session of a browser that navigates, and redirects it to its target, or to the log-in. @param script of the page that proves a key */
+/** Routes for navigations without a valid access token: they lead to the target or the log-in. @param script of the page that proves a key */
 export const continueRoutes = (
   deps: Service,
   { cookie, readPresentedDevice }: DeviceAccess,

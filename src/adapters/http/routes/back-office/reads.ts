@@ -163,7 +163,7 @@ export const settingsRead = (settings: ShownSettings) =>
   act({
     at: 'GET /settings',
     summary: 'List what the service is set to, without secrets',
-    description: 'A `value` of `null` is a secret: `isSet` says whether there is one.',
+    description: 'A `value` of `null` is hidden, such as a secret: `isSet` says whether there is one.',
     data: v.object({ settings: v.array(SettingJson) }),
     execute: async () => ({ settings }),
     page: { path: '/office/settings', name: 'Settings', render: settingsPage },

@@ -120,7 +120,7 @@ export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: Devi
     tag: 'sessions',
     summary: 'Show the password or a factor again, for a route that requires it',
     description:
-      '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, a recovery code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. A `proof` alone gives the session another key.',
+      '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, a recovery code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. With a `proof`, the session is bound to its key.',
     at: 'POST /auth/step-up',
     throttle: 'strict',
     cookie: { reads: 'optional', writes: 'may-set' },

@@ -65,7 +65,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
         wait = waitingTime(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
-      // The clock of the service is good enough for a guess: if failures are stored, `replace` returns them with the time of the store.
+      // The clock of the service will do while no failures are stored. If some are, `replace` returns them with the time of the store, for the next round.
       const stored = await update(attempt.key, change, { text: '', now: clock.now() });
       if (stored === null) return BUSY_WAIT;
       if (wait === 0) storedAtBegin.set(attempt, stored);

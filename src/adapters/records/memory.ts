@@ -112,7 +112,7 @@ export const memoryRecords = (tables?: OwnTables): Records => {
   return recordsOver(callsOver(stored), transactOver(stored));
 };
 
-/** Runs transactions over stored rows, one at a time. @param calls makes the calls of a transaction over its changes */
+/** Runs transactions over stored rows, one at a time. @param calls returns the `Calls` of a transaction, over its changes */
 export const transactOver = (stored: StoredRows, calls = callsOver): Transact => {
   const oneAtATime = pLimit(1);
   return (work) =>

@@ -84,7 +84,7 @@ const storeEvents = async (
 };
 
 /**
- * Adds events, among them at most one log-in of a user. Events with the same `countedBy` are counted in one row. An unknown user gets no row in `events`.
+ * Adds events. Events of a user with the same `countedBy` are counted in one row. An unknown user gets no row in `events`.
  * @param isListed whether the events add to the list of ended sessions. Default: they do.
  */
 export const addEvents = async (

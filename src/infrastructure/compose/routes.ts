@@ -6,7 +6,7 @@ import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { UserPageTemplates } from '../../adapters/http/pages/user-pages.ts';
-import { browserSession } from '../../adapters/http/request/browser-session.ts';
+import { deviceBoundSessions } from '../../adapters/http/request/browser-session.ts';
 import { presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
@@ -82,7 +82,7 @@ export const declareRoutes = (
   const browser =
     boundCookieLifetime === null
       ? null
-      : browserSession({ ...bindingOptions, maxAge: boundCookieLifetime }, inviteBrowser(deps));
+      : deviceBoundSessions({ ...bindingOptions, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const adoptionDeps = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
   const linkKeptIdentity = keptIdentities(deps, config);

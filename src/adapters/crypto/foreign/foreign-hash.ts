@@ -91,7 +91,7 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       if (!isValid) return OUT_OF_RANGE;
       return (
         costProblem(memoryKib <= MAX_ARGON2_KIB && memoryKib * passes <= MAX_ARGON2_KIB_TIMES_PASSES) ??
-        saltProblem(hash)
+        saltAndKeyProblem(hash)
       );
     }
     case 'scrypt': {
@@ -99,17 +99,17 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       const isValid = areInRange([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
       // RFC 7914 §2: N is smaller than 2^(128 * r / 8).
       if (!isValid || Math.log2(n) >= 16 * r) return OUT_OF_RANGE;
-      return costProblem(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltProblem(hash);
+      return costProblem(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltAndKeyProblem(hash);
     }
     case 'pbkdf2': {
       const { iterations, digest, key } = hash;
       if (!areInRange([iterations, 1, 2 ** 40])) return OUT_OF_RANGE;
       const blocks = Math.ceil(key.length / BLOCK_BYTES[digest]);
-      return costProblem(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
+      return costProblem(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltAndKeyProblem(hash);
     }
     case 'sha-crypt':
       if (!areInRange([hash.rounds, 1_000, 2 ** 40])) return OUT_OF_RANGE;
-      return costProblem(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltProblem(hash);
+      return costProblem(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltAndKeyProblem(hash);
   }
 };
 
@@ -121,8 +121,8 @@ const costProblem = (isAffordable: boolean): string | null =>
 const areInRange = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
   ranges.every(([value, least, most]) => value >= least && value <= most);
 
-/** Checks the lengths of salt and key, too: a wrong password could match a short key by chance, and every password would match an empty key. */
-const saltProblem = ({ salt, key }: SaltAndKey): string | null => {
+/** Checks the lengths of salt and key: a wrong password could match a short key by chance, and every password would match an empty key. */
+const saltAndKeyProblem = ({ salt, key }: SaltAndKey): string | null => {
   if (!areInRange([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
   return areInRange([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
 };

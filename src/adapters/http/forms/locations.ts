@@ -4,7 +4,7 @@ import { textRule } from '../../json/fields.ts';
 import { PAGES, type PageName, type Step } from './flow.ts';
 import { challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
-/** A query parameter: what has happened, or the page that needs a proof of the application. The client and the script of the pages remove it from the URL. */
+/** A query parameter: what has happened, or the path of the page for which the application has to prove its key. The client and the page script remove it. */
 export const MARK = 'tandem';
 export const MARKS = {
   loggedIn: 'logged-in',

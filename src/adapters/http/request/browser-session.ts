@@ -12,7 +12,7 @@ type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
 /** Device Bound Session Credentials (W3C). The browser renews the bound cookie only for requests that refresh. */
-export const browserSession = (
+export const deviceBoundSessions = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,
 ) => {
@@ -49,4 +49,4 @@ export const browserSession = (
   };
 };
 
-export type BrowserSession = ReturnType<typeof browserSession>;
+export type DeviceBoundSessions = ReturnType<typeof deviceBoundSessions>;

@@ -10,7 +10,7 @@ import type { Origin } from '../../../domain/event.ts';
 import { BASE_LOCALE, canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/text.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { headerValues } from '../stages/arrival.ts';
-import type { BrowserSession } from './browser-session.ts';
+import type { DeviceBoundSessions } from './browser-session.ts';
 import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, type SessionCookies } from './cookies.ts';
 
 /** An IPv4 address, or an IPv6 address in brackets. Some proxies append the port of the client's connection. */
@@ -123,7 +123,7 @@ export type DeviceAccess = {
   readonly rememberedDevice: HttpOnlyCookie;
   readonly readPresentedDevice: ReadPresentedDevice;
   /** Device Bound Session Credentials. `null`: the service does not offer them to browsers. */
-  readonly browser: BrowserSession | null;
+  readonly browser: DeviceBoundSessions | null;
   /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT, if it fits the account of the new session. `undefined`: without providers. */
   readonly linkKeptIdentity: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };

@@ -141,7 +141,8 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
 const inputOf = async ({ act, accounts, user, argumentValues, body: parsedBody }: Operation) => {
   const body = parsedBody && 'sendLink' in parsedBody ? { ...parsedBody, sendLink: accounts.hasMail } : parsedBody;
   assertAvailable(accounts, act, body);
-  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, argumentValues.identityId)) };
+  const params =
+    user === null ? {} : { id: user.id, ...(await identityParams(accounts, user, argumentValues.identityId)) };
   return { params, body };
 };
 
@@ -179,8 +180,8 @@ const assertAvailable = (accounts: Accounts, { requires, mail }: Act, body: Memb
 const COUNTED_BY_INSTANCES =
   'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.';
 
-/** Finds the identity that the argument IDENTITY names. @param text the id of the identity, or the name of its provider */
-const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
+/** The parameter of the route for the argument IDENTITY. @param text the id of the identity, or the name of its provider */
+const identityParams = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
   if (text === undefined) return {};
   const identities = await identitiesOf(records, userId);
   const [identity, ...others] = identities.filter(({ id, provider }) => id === text || provider === text);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
 import { registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
-import type { BrowserSession } from '../../request/browser-session.ts';
+import type { DeviceBoundSessions } from '../../request/browser-session.ts';
 import { eventOriginOf } from '../../request/client.ts';
 import { BOUND_COOKIE, type SessionCookies } from '../../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
@@ -36,7 +36,7 @@ const SessionInstructions = v.pipe(
 );
 
 /** The route that browsers request by themselves. A browser forgets the key of its session after any 4xx except 403, 407 and 429. */
-export const browserRoute = (deps: Service, refreshCookie: SessionCookies, browser: BrowserSession): Route => {
+export const browserRoute = (deps: Service, refreshCookie: SessionCookies, browser: DeviceBoundSessions): Route => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
   return route({
     name: 'bind-browser',

@@ -6,7 +6,7 @@
  * need not wait.
  */
 
-/** How many failed attempts need no wait, those of all clients together. */
+/** How many failed attempts, of all clients together, need no wait. */
 export const FREE_FAILURES = 50;
 /** Milliseconds. Each failure beyond `FREE_FAILURES` doubles the wait, up to `LONGEST_WAIT`. */
 const FIRST_WAIT = 1_000;

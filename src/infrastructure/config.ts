@@ -53,7 +53,7 @@ export const readConfig = (environment: variables.Env) => {
   const config: Config = {
     ...settingsOf(values),
     providers,
-    warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariables(env)],
+    warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariableWarnings(env)],
     shownSettings: variables.shownSettings(env),
     databaseWarnings: applicableRules(databaseWarnings(env), valid),
   };

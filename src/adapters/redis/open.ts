@@ -64,8 +64,8 @@ export const infoOf = async (redis: Redis): Promise<RedisInfo> => {
 export const isNodeOfCluster = (info: RedisInfo): boolean => info.get('cluster_enabled') === '1';
 
 /**
- * The policy by which the server deletes keys when its memory is full, and how many keys it has deleted so far; `null` if the report shows no such policy
- * or no limit of the memory. Every policy except `noeviction` may delete keys of the service, since all keys of the service expire.
+ * The policy by which the server deletes keys when its memory is full, and how many keys it has deleted so far; `null` for `noeviction` or no policy, and
+ * if `maxmemory` is 0 (no limit) and no key was deleted. Every other policy may delete keys of the service, since all of them expire.
  */
 export const evictionOf = (info: RedisInfo): { readonly policy: string; readonly evicted: number } | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';

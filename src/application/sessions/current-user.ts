@@ -152,5 +152,5 @@ export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
   const missing = missingStepUpIn(deps, FACTOR_CHANGE, found);
   return { ...(await currentUser(deps, found.user, found.passkeys)), missing };
 };
-/** `missing` is for the pages alone. */
-export type ShownUser = Awaited<ReturnType<ReturnType<typeof getCurrentUser>>>;
+/** The current user, and the step-up that the session lacks (`missing`), which only the pages use. */
+export type UserForPages = Awaited<ReturnType<ReturnType<typeof getCurrentUser>>>;

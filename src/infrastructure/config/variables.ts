@@ -111,7 +111,7 @@ export const isOfOtherService = (name: string): boolean =>
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/.test(name);
 
 /** A warning that names the unknown variables with a prefix of this service; none if there are no such variables. */
-export const unknownVariables = (env: Env): string[] => {
+export const unknownVariableWarnings = (env: Env): string[] => {
   const isUnknown = (name: string) => PREFIX.test(name) && !isOfOtherService(name) && !KNOWN_NAMES.has(name);
   const unknown = Object.keys(env).filter((name) => env[name] && isUnknown(name));
   return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];

@@ -1,12 +1,12 @@
 import type * as v from 'valibot';
-import type { ShownUser } from '../../../application/sessions/current-user.ts';
+import type { UserForPages } from '../../../application/sessions/current-user.ts';
 import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.ts';
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
 import type { CurrentUserJson } from '../../json/fields.ts';
 
 /** The payloads that pages need, by the names of the routes that return them. */
 export type Payloads = {
-  readonly 'current-user': v.InferInput<typeof CurrentUserJson> & Pick<ShownUser, 'hasPassword' | 'missing'>;
+  readonly 'current-user': v.InferInput<typeof CurrentUserJson> & Pick<UserForPages, 'hasPassword' | 'missing'>;
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
   readonly factors: v.InferInput<typeof FactorsJson>;
   readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;

@@ -9,14 +9,14 @@ import { connectionOver, statementName } from './statements.ts';
 
 /** A file of SQLite, which is created if it does not exist. Several processes of this machine may use it. */
 export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind => {
-  const dialect = nodeSqlite(path);
+  const kyselyDialect = nodeSqlite(path);
   return {
     dialect: SQLITE,
     types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null },
-    connect: async () => ({ ...connectionOver(new Kysely({ dialect })), connections: () => null }),
+    connect: async () => ({ ...connectionOver(new Kysely({ dialect: kyselyDialect })), connections: () => null }),
     async orm() {
       const { SqliteDriver } = await import('@mikro-orm/sql');
-      return { driver: SqliteDriver, dbName: path, driverOptions: dialect };
+      return { driver: SqliteDriver, dbName: path, driverOptions: kyselyDialect };
     },
     settingStatements: ['pragma journal_mode = wal', `pragma synchronous = ${synchronous}`, 'pragma foreign_keys = on'],
     probeQuery: 'select 1',

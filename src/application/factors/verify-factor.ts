@@ -42,7 +42,7 @@ const verifyCode = async (deps: Service, code: string, { user, attempts }: Facto
   return { method: 'totp' as const, use: await compareCode(deps, code, apps, attempts) };
 };
 
-/** Compares a code with those of apps. A code of the last used step, or of an earlier one, is wrong. @returns the function that uses the step up. */
+/** Compares a code with those of apps. A code of the last used time step, or of an earlier one, is wrong. @returns a function that marks the step as used. */
 export const compareCode = async (
   deps: Service,
   code: string,

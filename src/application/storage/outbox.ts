@@ -84,10 +84,10 @@ export const claimMessages = async (records: Records, { now, lastPolledAt = now,
   return rows.map(toMessage).sort(byId);
 };
 
-type IdentifiedMessage = Pick<Message, 'kind' | 'userId'>;
+type KindAndUser = Pick<Message, 'kind' | 'userId'>;
 
 /** Replaces the kind and the user of a waiting message. @returns `false` when the message is gone. */
-export const identifyMessage = async (records: Records, id: string, { kind, userId }: IdentifiedMessage) => {
+export const identifyMessage = async (records: Records, id: string, { kind, userId }: KindAndUser) => {
   const identified = await changeRow(records, 'outbox', { id }, (row) => ({
     ...row,
     kind,

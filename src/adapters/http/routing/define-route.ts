@@ -206,7 +206,7 @@ type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy
 
 /**
  * Declares a route. A handler whose payload does not match the response schema does not compile.
- * @throws Error when a code of an application's own is malformed, has the domain of a code of the service, or a status that is not from 400 to 599.
+ * @throws Error when a code of an application's own is not DOMAIN_NOUN_CONDITION, has a domain of the service such as AUTH, or a status not from 400 to 599.
  *
  * @example
  * route({

@@ -115,7 +115,7 @@ ${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next =
 type Webhook = v.InferInput<typeof WebhookJson>;
 
 export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: readonly Webhook[] }): string => {
-  const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html => {
+  const badgesOf = ({ disabledAt, waiting, givenUp }: Webhook): Html => {
     const more = waiting + givenUp < MAX_COUNTED ? '' : '+';
     return html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)}${more} waiting`)}${givenUp === 0 ? NO_HTML : html` ${badge('bad', `${numberOf(givenUp)}${more} given up`)}`}`;
   };
@@ -126,7 +126,7 @@ export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: 
     main: html`${webhooks.map((webhook) =>
       panel(
         webhook.url,
-        html`<p>${deliveryOf(webhook)}</p>
+        html`<p>${badgesOf(webhook)}</p>
 <dl class="facts">
 <dt>Told of</dt><dd>${webhook.types?.join(', ') ?? 'all types'}</dd>
 <dt>Added</dt><dd>${timeOf(webhook.createdAt)}</dd>

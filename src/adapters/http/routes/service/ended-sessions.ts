@@ -100,7 +100,7 @@ type ListRequest = {
   readonly hungUp: AbortSignal;
 };
 
-/** For so many milliseconds the list is not read again, unless this instance has ended a session. Other instances end sessions, too. */
+/** Milliseconds. A younger list is read again only if this instance has ended a session; an older one always, since other instances end sessions, too. */
 const READ_INTERVAL = 500;
 /** The shortest time between two signatures, in milliseconds. It bounds the work if the list changes often. */
 const SIGN_INTERVAL = 1_000;

@@ -100,7 +100,7 @@ type Table<ColumnName extends string, Columns> = {
   /** Unique indexes by their names. A row that has `null` in one of the columns equals no other row. */
   readonly unique?: Readonly<Record<string, readonly ColumnName[]>>;
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
-  /** Columns that are searched for parts of their texts, in lower case. A store may have an index for that. */
+  /** Columns with texts in lower case, which are searched for a part of them (`contains`). A store may have an index for that. */
   readonly search?: readonly ColumnName[];
   readonly name: string;
   /** Whether rows belong to the user of their `userId`, unless it is `null`: they are removed with the user, and cannot be added without one. */

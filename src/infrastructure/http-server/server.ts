@@ -79,7 +79,7 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
   Object.assign(server, { dropMaxConnection: true });
   // Closes a connection after this time without traffic, while the handler runs or the client reads. The time-outs for requests are shorter, and send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
-  // Beyond this number, Node.js would drop headers silently. 0 means no limit. By default, Node.js limits their size to 16 KiB.
+  // 0: no limit, since Node.js silently drops the headers beyond one. By default, Node.js bounds their size to 16 KiB.
   server.maxHeadersCount = 0;
   return server;
 };

@@ -124,7 +124,7 @@ export type DeviceAccess = {
   readonly readPresentedDevice: ReadPresentedDevice;
   /** Device Bound Session Credentials. `null`: the service does not offer them to browsers. */
   readonly browser: DeviceBoundSessions | null;
-  /** Links the identity that the browser keeps after AUTH_IDENTITY_CONFLICT, if it fits the account of the new session. `undefined`: without providers. */
+  /** Links the identity kept by the browser after AUTH_IDENTITY_CONFLICT, if the log-in is to the account with its address. `undefined`: without providers. */
   readonly linkKeptIdentity: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };
 

@@ -125,7 +125,7 @@ export const isCrossSite = (ctx: Context): boolean =>
 /** Cookies of `startCookies` that a browser may have at once, such as for log-ins in several tabs. */
 const MAX_STARTS = 5;
 /** Characters of all these cookies. More could make the `Cookie` header too long for the service. */
-const STARTS_MAX_LENGTH = 6_000;
+const ALL_STARTS_MAX_LENGTH = 6_000;
 /** Characters. Browsers refuse a cookie if its name and value have more than 4,096. */
 const START_MAX_LENGTH = 4_000;
 const START_TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
@@ -149,7 +149,7 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       let length = sealed.length;
       for (const [at, [name, texts]] of oldCookies.entries()) {
         length += texts.join('').length;
-        if (at >= MAX_STARTS - 1 || length > STARTS_MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
+        if (at >= MAX_STARTS - 1 || length > ALL_STARTS_MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
       }
       cookieOf(state).set(ctx, sealed);
     },

@@ -332,13 +332,13 @@ describe('an address that has an account', () => {
 
   it('and a password sets no cookie if the link outlasts the time of the log-in', async () => {
     let reached = false;
-    const slow = await start({ ...environment(), REQUEST_TIMEOUT_MS: '2000' }, ({ records }) => ({
+    const answered = Promise.withResolvers<void>();
+    const slow = await start({ ...environment(), REQUEST_TIMEOUT_MS: '5000' }, ({ records }) => ({
       records: {
         ...records,
         insert: async (table, row) => {
           reached ||= table === 'identities';
-          await (table === 'identities' &&
-            new Promise<never>((_, reject) => setTimeout(reject, 4_000, new Error('late'))));
+          if (table === 'identities') await answered.promise;
           return records.insert(table, row);
         },
       },
@@ -348,6 +348,7 @@ describe('an address that has an account', () => {
     const cookies = cookiesOf(await comeBack(await walk()).expect(303));
     const logIn = slow.http.post('/auth/login').set('Cookie', cookies.join('; ')).send({ account: email, password });
     const response = await logIn.expect(503);
+    answered.resolve();
     expect([reached, refreshCookieOf(response)]).toEqual([true, undefined]);
     await slow.close();
   });

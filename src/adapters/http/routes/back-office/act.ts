@@ -148,10 +148,10 @@ type OperatorCall = { readonly actor: string; readonly call: string; readonly us
 /** Requests in a minute that one operator, a program or a person, may send to one route. */
 const REQUESTS_PER_OPERATOR = 3_000;
 
-/** Reports calls of the handlers of routes with a scope to the audit log (`onCall`). A form that is made from such a route is not reported again. */
+/** Reports calls of the handlers of routes with a scope to the audit log (`onCall`). A form or a page made from such a route has its limit, and is not reported again. */
 export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
-    isScope(each.auth) && each.requestsPerUser === undefined
+    isScope(each.auth) && each.requestsPerUser !== REQUESTS_PER_OPERATOR
       ? {
           ...each,
           requestsPerUser: REQUESTS_PER_OPERATOR,
